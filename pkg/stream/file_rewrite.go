@@ -1,0 +1,81 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+)
+
+// Rewrite implements Rewriter. An empty expect expects nothing. Positions go on where the old content ended, so
+// that they rise over rewritings too.
+func (f *File) Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cursor, error) {
+	if err := f.checkValues(values); err != nil {
+		return "", err
+	}
+	unlock, err := f.lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	v, err := f.openChecked(expect)
+	if err != nil {
+		return "", err
+	}
+	defer v.close()
+	next := header{identity: newIdentity(), format: f.o.Format}
+	if end := v.now.end(); end <= MaxBase {
+		next.base = end
+	}
+	at, err := f.replace(next, values)
+	if err != nil {
+		return "", f.failed(err)
+	}
+	return at.cursor(), nil
+}
+
+// replace exchanges the medium's content; the append lock is held.
+func (f *File) replace(next header, values [][]byte) (place, error) {
+	first := next.line()
+	size, err := f.prepare(append([][]byte{first}, gather(values)...)...)
+	if err != nil {
+		return place{}, err
+	}
+	at, err := f.endOf(next, int64(len(first)), size)
+	if err != nil {
+		return place{}, err
+	}
+	if err := f.exchange(); err != nil {
+		return place{}, err
+	}
+	if err := f.sys.remove(f.previous()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return place{}, err
+	}
+	return at, nil
+}
+
+// endOf is the place behind everything in the prepared file.
+func (f *File) endOf(h header, start, size int64) (place, error) {
+	file, err := f.sys.openRead(f.temporary())
+	if err != nil {
+		return place{}, err
+	}
+	p := &part{f: file, header: h, start: start, limit: size, size: size}
+	defer p.close()
+	return (&view{file: f, now: p}).placeAt(p, size)
+}
+
+// gather makes lines of values, in chunks of which each is one write.
+func gather(values [][]byte) (chunks [][]byte) {
+	var b []byte
+	for _, v := range values {
+		b = append(append(b, v...), '\n')
+		if len(b) >= chunk {
+			chunks = append(chunks, b)
+			b = make([]byte, 0, 2*chunk)
+		}
+	}
+	if len(b) > 0 {
+		chunks = append(chunks, b)
+	}
+	return chunks
+}

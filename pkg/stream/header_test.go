@@ -1,0 +1,90 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestHeaders(t *testing.T) {
+	for _, h := range []header{
+		{identity: "x"},
+		{identity: newIdentity(), base: MaxBase, format: 3, adopts: true},
+		{identity: strings.Repeat("Z", 64), base: 7},
+	} {
+		line := h.line()
+		got, ok := parseHeader(line[:len(line)-1])
+		if !ok || got != h || line[len(line)-1] != '\n' || !isIdentity(h.identity) {
+			t.Errorf("%s: %+v, want %+v", line, got, h)
+		}
+	}
+	const id = `"dao.stream/identity":"x"`
+	good := []string{
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":0}`,
+		` { "dao.stream/base" : 4503599627370496 , "other":[1], "dao.stream/type" : "jsonl", ` + id + ` } ` + "\r",
+	}
+	for _, line := range good {
+		if _, ok := parseHeader([]byte(line)); !ok {
+			t.Errorf("no header: %q", line)
+		}
+	}
+	bad := []string{
+		``, `{}`, `[]`, `null`, `{"dao.stream/type":"jsonl"}`,
+		`{"dao.stream/type":"jsonl",` + id + `}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":null}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":-1}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":4503599627370497}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":99999999999999999999}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":1.0}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":1e3}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":"1"}`,
+		`{"dao.stream/type":"csv",` + id + `,"dao.stream/base":0}`,
+		`{"dao.stream/type":"jsonl","dao.stream/type":"jsonl",` + id + `,"dao.stream/base":0}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":0,"x":{"a":1,"a":1}}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":0}{}`,
+		`{"DAO.stream/type":"jsonl",` + id + `,"dao.stream/base":0,"k":"dao.stream/type"}`,
+		`{"dao.stream/type":"jsonl","dao.stream/identity":"","dao.stream/base":0}`,
+		`{"dao.stream/type":"jsonl","dao.stream/identity":"a b","dao.stream/base":0}`,
+		`{"dao.stream/type":"jsonl","dao.stream/identity":"` + strings.Repeat("a", 65) + `","dao.stream/base":0}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":0,"dao.stream/format":-1}`,
+		`{"dao.stream/type":"jsonl",` + id + `,"dao.stream/base":0,"x":"` + strings.Repeat("a", headerMost) + `"}`,
+	}
+	for _, line := range bad {
+		if h, ok := parseHeader([]byte(line)); ok {
+			t.Errorf("a header: %.100q %+v", line, h)
+		}
+	}
+}
+
+func TestSuccessors(t *testing.T) {
+	if h := (header{identity: "x", base: 5, format: 2}).successor(9, 0); h != (header{identity: "x", base: 9, format: 2}) {
+		t.Errorf("%+v", h)
+	}
+	if h := (header{}).successor(9, 4); !isIdentity(h.identity) || h.base != 9 || !h.adopts || h.format != 4 {
+		t.Errorf("%+v", h)
+	}
+	if h := (header{identity: "x", base: MaxBase}).successor(MaxBase+1, 0); h.identity == "x" || h.base != 0 || h.adopts {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestClosingMarks(t *testing.T) {
+	for line, want := range map[string]bool{
+		closingMark:                                                 true,
+		` { "dao.stream/closed" : true }`:                           true,
+		`{"dao.stream/closed":false}`:                               false,
+		`{"dao.stream/closed":true,"a":1}`:                          false,
+		`{"dao.stream/closed":true`:                                 false,
+		`"dao.stream/closed"`:                                       false,
+		closingMark + strings.Repeat(" ", closingMost):              false,
+		`{"dao.stream/closed":true,"dao.stream/closed":true}`:       false,
+		fmt.Sprintf("%s\r", closingMark):                            true,
+		`{"a":"dao.stream/closed"}`:                                 false,
+		strings.Replace(closingMark, "true", "\"true\"", 1):         false,
+		strings.Replace(closingMark, "dao.stream", "DAO.STREAM", 1): false,
+	} {
+		if got := isClosing([]byte(line)); got != want {
+			t.Errorf("%q closes: %v", line, got)
+		}
+	}
+}

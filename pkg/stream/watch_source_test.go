@@ -1,0 +1,372 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// fakeSource is a source of events whose failures the test orders.
+type fakeSource struct {
+	mu      sync.Mutex
+	paths   map[string]bool
+	refuse  map[string]error
+	evs     chan fsnotify.Event
+	errs    chan error
+	closing sync.Once
+}
+
+func newFakeSource() *fakeSource {
+	return &fakeSource{
+		paths: map[string]bool{}, refuse: map[string]error{},
+		evs: make(chan fsnotify.Event), errs: make(chan error),
+	}
+}
+
+func (s *fakeSource) Add(path string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refuse[path]; err != nil {
+		return err
+	}
+	s.paths[path] = true
+	return nil
+}
+
+func (s *fakeSource) Remove(path string) error {
+	s.forget(path)
+	return nil
+}
+
+// forget drops a path, as an unmount does: without a word.
+func (s *fakeSource) forget(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.paths, path)
+}
+
+// order has the adding of a path fail, or succeed again.
+func (s *fakeSource) order(path string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse[path] = err
+}
+
+func (s *fakeSource) WatchList() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []string
+	for path := range s.paths {
+		list = append(list, path)
+	}
+	return list
+}
+
+func (s *fakeSource) Close() error {
+	s.closing.Do(func() {
+		close(s.errs)
+		close(s.evs)
+	})
+	return nil
+}
+
+func (s *fakeSource) events() <-chan fsnotify.Event { return s.evs }
+func (s *fakeSource) errors() <-chan error          { return s.errs }
+
+// from makes a watcher use a source.
+func from(open func() (eventSource, error)) WatcherOption {
+	return func(w *Watcher) { w.open = open }
+}
+
+// fromFake makes a watcher use a fake source.
+func fromFake(s *fakeSource) WatcherOption {
+	return from(func() (eventSource, error) { return s, nil })
+}
+
+// plainDir is a folder whose path has no symlinks.
+func plainDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	return dir
+}
+
+func (o *observer) wantReason(t *testing.T, parts ...string) {
+	t.Helper()
+	o.wantLost(t, 1)
+	for _, part := range parts {
+		if !strings.Contains(o.reasons[0], part) {
+			t.Fatalf("%q does not say %q", o.reasons[0], part)
+		}
+	}
+}
+
+func TestWatcherForcedToPoll(t *testing.T) {
+	opened := false
+	w, o := watching(t, WatcherPolling(), from(func() (eventSource, error) {
+		opened = true
+		return newFakeSource(), nil
+	}))
+	dir, other := plainDir(t), plainDir(t)
+	w.Add(dir)
+	w.Add(other)
+	w.Check()
+	if !w.Polling(dir) || !w.Polling(other) || opened {
+		t.Fatal("watched although polling was asked for")
+	}
+	o.wantReason(t, "asked")
+}
+
+func TestWatcherCannotBeHad(t *testing.T) {
+	for _, why := range []error{syscall.EMFILE, syscall.ENOSYS} {
+		fails := why
+		source := newFakeSource()
+		w, o := watching(t, from(func() (eventSource, error) {
+			if fails != nil {
+				return nil, fmt.Errorf("couldn't initialize: %w", fails)
+			}
+			return source, nil
+		}))
+		a, b := plainDir(t), plainDir(t)
+		w.Add(a)
+		w.Add(b)
+		w.Check()
+		if !w.Polling(a) || !w.Polling(b) {
+			t.Fatal("watched by nothing")
+		}
+		o.wantReason(t, why.Error())
+		fails = nil
+		w.Check()
+		if w.Polling(a) || w.Polling(b) {
+			t.Fatal("polled after there was a watcher to be had again")
+		}
+		o.await(t, a)
+		o.await(t, b)
+		o.wantLost(t, 1)
+	}
+}
+
+func TestWatcherHintsOnce(t *testing.T) {
+	source := newFakeSource()
+	w, o := watching(t, fromFake(source))
+	parent := plainDir(t)
+	a, z := mustMkdir(t, filepath.Join(parent, "a")), mustMkdir(t, filepath.Join(parent, "z"))
+	w.Add(a)
+	w.Add(z)
+	for _, dir := range []string{a, z} {
+		source.evs <- fsnotify.Event{Name: filepath.Join(dir, "facts.jsonl"), Op: fsnotify.Write}
+		o.await(t, dir)
+	}
+	if n := o.count(a); n != 1 {
+		t.Fatalf("hinted %d times of one event", n)
+	}
+}
+
+func TestWatcherTableFull(t *testing.T) {
+	source := newFakeSource()
+	w, o := watching(t, fromFake(source))
+	a, b, c := plainDir(t), plainDir(t), plainDir(t)
+	source.order(b, syscall.ENOSPC)
+	source.order(c, syscall.ENOSPC)
+	for _, dir := range []string{a, b, c} {
+		w.Add(dir)
+	}
+	w.Check()
+	if w.Polling(a) || !w.Polling(b) || !w.Polling(c) {
+		t.Fatal("one is watched and two are not")
+	}
+	o.wantReason(t, b, syscall.ENOSPC.Error())
+	source.evs <- fsnotify.Event{Name: filepath.Join(a, "facts.jsonl"), Op: fsnotify.Write}
+	o.await(t, a)
+	source.order(b, nil)
+	source.order(c, nil)
+	w.Check()
+	if w.Polling(b) || w.Polling(c) {
+		t.Fatal("polled after there was room again")
+	}
+	o.await(t, b)
+	o.await(t, c)
+	o.wantLost(t, 1)
+}
+
+func TestWatcherOneFolderRefused(t *testing.T) {
+	source := newFakeSource()
+	w, o := watching(t, fromFake(source))
+	a, b := plainDir(t), plainDir(t)
+	source.order(a, syscall.EACCES)
+	w.Add(a)
+	w.Add(b)
+	source.forget(b)
+	w.Check()
+	if !w.Polling(a) || w.Polling(b) {
+		t.Fatal("one folder that is refused keeps no other from being watched")
+	}
+	o.wantReason(t, a, "cannot be watched")
+}
+
+func TestWatcherNetworkFileSystem(t *testing.T) {
+	source := newFakeSource()
+	a, b := plainDir(t), plainDir(t)
+	w, o := watching(t, fromFake(source), func(w *Watcher) {
+		w.network = func(dir string) bool { return dir == b }
+	})
+	w.Add(a)
+	w.Add(b)
+	w.Check()
+	if w.Polling(a) || !w.Polling(b) {
+		t.Fatal("what is on the network is polled, and nothing else")
+	}
+	o.wantReason(t, b, "network")
+	source.evs <- fsnotify.Event{Name: filepath.Join(b, "facts.jsonl"), Op: fsnotify.Write}
+	o.await(t, b) // what this machine changes is hinted all the same
+	if onNetwork(a) {
+		t.Log("the test's own folder is on a network file system")
+	}
+}
+
+func TestWatcherOverflowHintsOfEverything(t *testing.T) {
+	source := newFakeSource()
+	w, o := watching(t, fromFake(source))
+	dirs := []string{plainDir(t), plainDir(t), plainDir(t)}
+	for _, dir := range dirs {
+		w.Add(dir)
+	}
+	for _, err := range []error{fsnotify.ErrEventOverflow, errors.New("any other")} {
+		o.forget()
+		source.errs <- err
+		for _, dir := range dirs {
+			o.await(t, dir)
+		}
+	}
+	o.wantLost(t, 0)
+}
+
+func TestWatcherUnmountedWithoutAWord(t *testing.T) {
+	source := newFakeSource()
+	w, o := watching(t, fromFake(source))
+	dir := plainDir(t)
+	w.Add(dir)
+	w.Check()
+	if o.count(dir) != 0 {
+		t.Fatal("hinted of a folder that is as it was")
+	}
+	source.forget(dir)
+	w.Check()
+	if !slices.Contains(source.WatchList(), dir) || w.Polling(dir) {
+		t.Fatal("not watched again")
+	}
+	o.await(t, dir)
+}
+
+// A folder made again may bear the inode of the one that was removed, so that only the event tells.
+func TestWatcherFolderMadeAgainUnderTheSameInode(t *testing.T) {
+	for _, op := range []fsnotify.Op{fsnotify.Remove, fsnotify.Rename} {
+		source := newFakeSource()
+		w, o := watching(t, fromFake(source))
+		dir := plainDir(t)
+		w.Add(dir)
+		source.evs <- fsnotify.Event{Name: dir, Op: op}
+		o.await(t, dir)
+		if !w.Polling(dir) {
+			t.Fatalf("%s of the folder, and it need not be polled", op)
+		}
+		o.forget()
+		w.Check()
+		if w.Polling(dir) {
+			t.Fatalf("%s of the folder, and it is not watched again", op)
+		}
+		o.await(t, dir)
+	}
+}
+
+func TestWatcherDrainsWhileAHintTakesItsTime(t *testing.T) {
+	source := newFakeSource()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	o := newObserver()
+	w := NewWatcher(func(dir string) {
+		once.Do(func() { close(entered); <-leave })
+		o.hint(dir)
+	}, o.lost, fromFake(source))
+	a, b := plainDir(t), plainDir(t)
+	w.Add(a)
+	w.Add(b)
+	source.evs <- fsnotify.Event{Name: filepath.Join(a, "facts.jsonl"), Op: fsnotify.Write}
+	<-entered
+	limit := time.After(patience)
+	for n := range 10_000 {
+		select {
+		case source.evs <- fsnotify.Event{Name: filepath.Join(b, "facts.jsonl"), Op: fsnotify.Write}:
+		case <-limit:
+			t.Fatalf("event %d was not taken", n)
+		}
+		if n%100 == 0 {
+			source.errs <- fsnotify.ErrEventOverflow
+		}
+	}
+	close(leave)
+	o.await(t, b)
+	must(t, w.Close())
+	if n := o.count(b); n > 2 {
+		t.Fatalf("%d hints of what is one", n)
+	}
+}
+
+func TestWatcherClose(t *testing.T) {
+	o := newObserver()
+	w := NewWatcher(o.hint, o.lost)
+	dir := t.TempDir()
+	w.Add(dir)
+	mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+	o.await(t, dir)
+	must(t, w.Close())
+	must(t, w.Close())
+	if !w.Polling(dir) {
+		t.Fatal("a watcher that was closed watches nothing")
+	}
+	o.forget()
+	mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+	w.Add(dir)
+	w.Check()
+	w.Remove(dir)
+	if !w.Polling(dir) || o.count(dir) != 0 {
+		t.Fatal("watches after it was closed")
+	}
+	must(t, NewWatcher(o.hint, o.lost).Close())
+	o.wantLost(t, 0)
+}
+
+func TestWatcherFromManyGoroutines(t *testing.T) {
+	w, o := watching(t)
+	parent := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 8 {
+		dir := mustMkdir(t, filepath.Join(parent, fmt.Sprint(i)))
+		all.Go(func() {
+			for range 20 {
+				w.Add(dir)
+				mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+				w.Polling(dir)
+				w.Check()
+				w.Remove(dir)
+			}
+			w.Add(dir)
+		})
+	}
+	all.Wait()
+	o.forget()
+	for i := range 8 {
+		dir := filepath.Join(parent, fmt.Sprint(i))
+		mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+		o.await(t, dir)
+	}
+	o.wantLost(t, 0)
+}

@@ -1,0 +1,334 @@
+package stream
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// observer is whoever a watcher speaks to.
+type observer struct {
+	mu      sync.Mutex
+	hints   map[string]int
+	reasons []string
+	changed chan struct{}
+}
+
+func newObserver() *observer {
+	return &observer{hints: map[string]int{}, changed: make(chan struct{}, 1)}
+}
+
+func (o *observer) hint(dir string) {
+	o.mu.Lock()
+	o.hints[dir]++
+	o.mu.Unlock()
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (o *observer) lost(reason string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.reasons = append(o.reasons, reason)
+}
+
+func (o *observer) count(dir string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.hints[dir]
+}
+
+// forget is done when what comes must be new.
+func (o *observer) forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.hints)
+}
+
+// await waits until a folder was hinted.
+func (o *observer) await(t *testing.T, dir string) {
+	t.Helper()
+	limit := time.After(patience)
+	for o.count(dir) == 0 {
+		select {
+		case <-o.changed:
+		case <-limit:
+			t.Fatalf("%q was not hinted within %s", dir, patience)
+		}
+	}
+}
+
+func (o *observer) wantLost(t *testing.T, times int) {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.reasons) != times {
+		t.Fatalf("told %d times that folders are polled, want %d: %q", len(o.reasons), times, o.reasons)
+	}
+}
+
+// watching makes a watcher that the end of the test closes.
+func watching(t *testing.T, opts ...WatcherOption) (*Watcher, *observer) {
+	t.Helper()
+	o := newObserver()
+	w := NewWatcher(o.hint, o.lost, opts...)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return w, o
+}
+
+func mustMkdir(t *testing.T, path string) string {
+	t.Helper()
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func mustWrite(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = f.WriteString("{}\n")
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitWatched calls Check, as at a cadence, until a folder is watched.
+func awaitWatched(t *testing.T, w *Watcher, dir string) {
+	t.Helper()
+	checkUntil(t, w, fmt.Sprintf("%q is watched", dir), func() bool { return !w.Polling(dir) })
+}
+
+// awaitNoticed calls Check, as at a cadence, until a folder has been hinted.
+func awaitNoticed(t *testing.T, w *Watcher, o *observer, dir string) {
+	t.Helper()
+	checkUntil(t, w, fmt.Sprintf("%q was hinted", dir), func() bool { return o.count(dir) > 0 })
+}
+
+func checkUntil(t *testing.T, w *Watcher, what string, is func() bool) {
+	t.Helper()
+	limit, cadence := time.After(patience), time.NewTicker(5*time.Millisecond)
+	defer cadence.Stop()
+	for !is() {
+		select {
+		case <-cadence.C:
+			w.Check()
+		case <-limit:
+			t.Fatalf("not within %s: %s", patience, what)
+		}
+	}
+}
+
+func TestWatcherHintsTheFolder(t *testing.T) {
+	w, o := watching(t)
+	a, b := t.TempDir(), t.TempDir()
+	w.Add(a)
+	w.Add(b)
+	if w.Polling(a) || w.Polling(b) || !w.Polling("elsewhere") {
+		t.Fatal("what was added is watched, and nothing else is")
+	}
+	mustWrite(t, filepath.Join(b, "facts.jsonl"))
+	o.await(t, b)
+	if o.count(a) != 0 {
+		t.Fatal("hinted of a folder in which nothing happened")
+	}
+	for range 3 {
+		o.forget()
+		mustWrite(t, filepath.Join(a, "facts.jsonl"))
+		o.await(t, a)
+	}
+	o.forget()
+	must(t, os.Rename(filepath.Join(a, "facts.jsonl"), filepath.Join(a, "facts.jsonl.1")))
+	o.await(t, a)
+	o.forget()
+	must(t, os.Remove(filepath.Join(a, "facts.jsonl.1")))
+	o.await(t, a)
+	o.wantLost(t, 0)
+}
+
+func TestWatcherHintsOfChmod(t *testing.T) {
+	w, o := watching(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "facts.jsonl")
+	mustWrite(t, path)
+	w.Add(dir)
+	must(t, os.Chmod(path, 0o600))
+	o.await(t, dir)
+	o.forget()
+	must(t, os.Chmod(dir, 0o700))
+	o.await(t, dir)
+	if w.Polling(dir) {
+		t.Fatal("a chmod ended the watching")
+	}
+}
+
+func TestWatcherIgnoresLocksAndTemporaryFiles(t *testing.T) {
+	w, o := watching(t)
+	parent := t.TempDir()
+	a, z := mustMkdir(t, filepath.Join(parent, "a")), mustMkdir(t, filepath.Join(parent, "z"))
+	w.Add(a)
+	w.Add(z)
+	for _, name := range []string{"facts.jsonl.lock", "judge.lock", "notes.json.tmp"} {
+		mustWrite(t, filepath.Join(a, name))
+		must(t, os.Chmod(filepath.Join(a, name), 0o600))
+	}
+	must(t, os.Remove(filepath.Join(a, "notes.json.tmp")))
+	// Events come in order and names are hinted in order: once z is, a would have been.
+	mustWrite(t, filepath.Join(z, "facts.jsonl"))
+	o.await(t, z)
+	if n := o.count(a); n != 0 {
+		t.Fatalf("hinted %d times of locks and temporary files", n)
+	}
+}
+
+func TestWatcherFolderNamedLikeALock(t *testing.T) {
+	w, o := watching(t)
+	parent := t.TempDir()
+	dir := mustMkdir(t, filepath.Join(parent, "sub.lock"))
+	w.Add(dir)
+	mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+	o.await(t, dir)
+}
+
+func TestWatcherRemove(t *testing.T) {
+	w, o := watching(t)
+	parent := t.TempDir()
+	a, z := mustMkdir(t, filepath.Join(parent, "a")), mustMkdir(t, filepath.Join(parent, "z"))
+	w.Add(a)
+	w.Add(z)
+	w.Remove(a)
+	w.Remove("never added")
+	w.Check()
+	if !w.Polling(a) {
+		t.Fatal("watched after it was removed")
+	}
+	mustWrite(t, filepath.Join(a, "facts.jsonl"))
+	mustWrite(t, filepath.Join(z, "facts.jsonl"))
+	o.await(t, z)
+	if o.count(a) != 0 {
+		t.Fatal("hinted of a folder that is watched no more")
+	}
+}
+
+func TestWatcherFolderMadeAgain(t *testing.T) {
+	for name, gone := range map[string]func(t *testing.T, dir string){
+		"removed": func(t *testing.T, dir string) { must(t, os.RemoveAll(dir)) },
+		"renamed": func(t *testing.T, dir string) { must(t, os.Rename(dir, dir+".old")) },
+		"parent renamed": func(t *testing.T, dir string) {
+			parent := filepath.Dir(dir)
+			must(t, os.Rename(parent, parent+".old"))
+		},
+	} {
+		for _, withParent := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, parent watched %t", name, withParent), func(t *testing.T) {
+				w, o := watching(t)
+				dir := mustMkdir(t, filepath.Join(t.TempDir(), "holders", "alice"))
+				if withParent {
+					w.Add(filepath.Dir(dir))
+				}
+				w.Add(dir)
+				gone(t, dir)
+				awaitNoticed(t, w, o, dir)
+				w.Check()
+				if !w.Polling(dir) {
+					t.Fatal("a folder that is not there need not be polled")
+				}
+				mustMkdir(t, dir)
+				o.forget()
+				awaitWatched(t, w, dir)
+				o.await(t, dir)
+				// Once more: events about the old folder may still have been on their way.
+				for range 2 {
+					o.forget()
+					mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+					o.await(t, dir)
+				}
+				o.wantLost(t, 0)
+			})
+		}
+	}
+}
+
+func TestWatcherFolderReplacedBetweenChecks(t *testing.T) {
+	w, o := watching(t)
+	dir := mustMkdir(t, filepath.Join(t.TempDir(), "alice"))
+	w.Add(dir)
+	must(t, os.Rename(dir, dir+".old"))
+	mustMkdir(t, dir)
+	w.Check() // whether or not the events have come
+	o.await(t, dir)
+	awaitWatched(t, w, dir)
+	o.forget()
+	mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+	awaitNoticed(t, w, o, dir)
+}
+
+func TestWatcherFolderMadeLater(t *testing.T) {
+	w, o := watching(t)
+	dir := filepath.Join(t.TempDir(), "holders", "alice")
+	w.Add(dir)
+	w.Check()
+	if !w.Polling(dir) || o.count(dir) != 0 {
+		t.Fatal("there is nothing to watch or to hint yet")
+	}
+	mustMkdir(t, dir)
+	w.Check()
+	if w.Polling(dir) {
+		t.Fatal("not watched by the first check that finds it")
+	}
+	o.await(t, dir)
+	o.wantLost(t, 0)
+}
+
+func TestWatcherFolderUnderTwoNames(t *testing.T) {
+	w, o := watching(t)
+	parent := t.TempDir()
+	dir, link := mustMkdir(t, filepath.Join(parent, "dir")), filepath.Join(parent, "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("no symlinks here: %v", err)
+	}
+	w.Add(link)
+	w.Add(dir)
+	mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+	o.await(t, dir)
+	o.await(t, link)
+	w.Remove(dir)
+	o.forget()
+	mustWrite(t, filepath.Join(dir, "facts.jsonl"))
+	o.await(t, link)
+
+	other := mustMkdir(t, filepath.Join(parent, "other"))
+	must(t, os.Remove(link))
+	must(t, os.Symlink(other, link))
+	w.Check()
+	o.forget()
+	mustWrite(t, filepath.Join(other, "facts.jsonl"))
+	awaitNoticed(t, w, o, link)
+	if w.Polling(link) {
+		t.Fatal("where the link leads now is not watched")
+	}
+}
