@@ -80,9 +80,22 @@ func TestTakeRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
+func TestReleaseRemovesItsOwnFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, RunName("s"))
+	c := take(t, dir, "s", here())
+	if err := errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c.Release(true)
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("another file was removed: %v", err)
+	}
+}
+
 func TestTakeRaces(t *testing.T) {
 	dir := t.TempDir()
-	var inside, taken atomic.Int32
+	var inside atomic.Int32
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {
@@ -99,7 +112,7 @@ func TestTakeRaces(t *testing.T) {
 				if inside.Add(1) != 1 {
 					t.Error("two claims of one subject")
 				}
-				taken.Add(1)
+				lives(os.Getpid()) // long enough to be seen inside
 				inside.Add(-1)
 				c.Release((worker+round)%2 == 0)
 				round++
@@ -107,8 +120,39 @@ func TestTakeRaces(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if taken.Load() != 160 {
-		t.Errorf("claimed %d times", taken.Load())
+}
+
+// A claimer that opened a run file before it was removed or replaced, and locks it after, would hold a file that
+// no other claimer looks at. The folder's lock keeps the steps of one claimer together.
+func TestTakeAndReleaseAreOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	held := take(t, dir, "other", here())
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan string, 2)
+	go func() {
+		c, err := Take(dir, "s", here())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		done <- "claimed"
+		c.Release(true)
+	}()
+	go func() {
+		held.Release(true)
+		done <- "released"
+	}()
+	select {
+	case what := <-done:
+		t.Errorf("%s under another's folder lock", what)
+	case <-time.After(settleBound):
+	}
+	unlock()
+	for range 2 {
+		<-done
 	}
 }
 
@@ -281,6 +325,56 @@ func TestNoteOfAnotherProcessIsVoid(t *testing.T) {
 		if !lives(pid) {
 			t.Fatalf("%s: a stranger was killed", what)
 		}
+	}
+}
+
+func TestNoteOfAnotherGroupWithoutLeaderIsVoid(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", "sleep 1000 & echo $! >pids")
+	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	left := pidsIn(t, dir+"/pids")
+	killLater(t, left...)
+	start, session := identify(left[0])
+	n := note{Boot: "b", Leader: cmd.Process.Pid, Start: start, Session: session}
+	if got, err := members(n); err != nil || !slices.Equal(got, left) {
+		t.Errorf("members %v, %v, want %v", got, err, left)
+	}
+	for _, other := range []note{{Leader: n.Leader, Start: start, Session: session + 1}, {Leader: n.Leader, Start: start + 1, Session: session}} {
+		if got, err := members(other); err != nil || len(got) != 0 {
+			t.Errorf("%+v: members %v, %v, want none", other, got, err)
+		}
+	}
+}
+
+func TestStillIsTheSameGroup(t *testing.T) {
+	dir := t.TempDir()
+	judge(t, dir, "s", time.Hour, hang)
+	path, pids := filepath.Join(dir, RunName("s")), pidsIn(t, dir+"/pids")
+	for leader, want := range map[int][]int{pids[0]: pids, pids[0] + 1: nil, 0: pids} {
+		if got := (standing{leader: leader, group: []int{7}}).still(path, here()).group; !sameInts(got, want) {
+			t.Errorf("of group %d there is left %v, want %v", leader, got, want)
+		}
+	}
+}
+
+func TestParseProcess(t *testing.T) {
+	line := func(state, threads string) []byte {
+		return []byte("7 (a) Z (b) " + state + " 1 70 71 0 -1 0 0 0 0 0 0 0 0 0 20 0 " + threads + " 0 123456 0 0\n")
+	}
+	for _, c := range []struct {
+		state, threads string
+		dead           bool
+	}{{"S", "1", false}, {"Z", "1", true}, {"Z", "2", false}, {"X", "1", true}} {
+		want := process{group: 70, session: 71, start: 123456, dead: c.dead}
+		if got, ok := parseProcess(line(c.state, c.threads)); !ok || got != want {
+			t.Errorf("%+v: %+v, want %+v", c, got, want)
+		}
+	}
+	if _, ok := parseProcess([]byte("7 (short) S 1")); ok {
+		t.Error("a short line was read")
 	}
 }
 

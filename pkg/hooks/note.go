@@ -38,9 +38,9 @@ func readNote(f *os.File) (note, bool) {
 	if err != nil && err != io.EOF {
 		return note{}, false
 	}
-	line, _, whole := bytes.Cut(buf[:size], []byte("\n"))
+	line, _, _ := bytes.Cut(buf[:size], []byte("\n"))
 	var n note
-	if !whole || json.Unmarshal(line, &n) != nil || n.Boot == "" || n.Leader < 0 || n.Leader == 1 {
+	if json.Unmarshal(line, &n) != nil || n.Boot == "" || n.Leader < 0 || n.Leader == 1 {
 		return note{}, false
 	}
 	return n, true

@@ -37,6 +37,11 @@ func readProcess(pid int) (process, bool) {
 	if err != nil {
 		return process{}, false
 	}
+	return parseProcess(line)
+}
+
+// parseProcess reads a line of /proc/PID/stat.
+func parseProcess(line []byte) (process, bool) {
 	// The command may have blanks and parentheses in it; the last one closes it.
 	f := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
 	if len(f) < statFields {

@@ -238,7 +238,11 @@ func TestRunSaysWhoEscaped(t *testing.T) {
 	for name, to := range map[string]string{"quiet": ">/dev/null 2>&1", "holds the output": ""} {
 		text := "rm -f pids; setsid sh -c 'echo $$ >pids; exec sleep 1000' " + to + " & until [ -s pids ]; do sleep 0.01; done"
 		c := take(t, dir, "s", here())
+		began := time.Now()
 		r := c.Run(t.Context(), script(dir, time.Hour, text), nil)
+		if took := time.Since(began); took > patience {
+			t.Errorf("%s: it made the run take %v", name, took)
+		}
 		pids := pidsIn(t, dir+"/pids")
 		killLater(t, pids...)
 		if r.Err != nil || !slices.Equal(r.Escaped, pids) {

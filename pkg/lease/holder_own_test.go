@@ -172,6 +172,10 @@ func TestVoidHoldsNothing(t *testing.T) {
 	if !slices.Equal(leases, []string{"L"}) || !slices.Equal(proposals, []string{"open"}) {
 		t.Errorf("left over: %v, %v", leases, proposals)
 	}
+	v.Proposed("new", StringSubject("db"), 31)
+	if _, proposals = v.Leftover(StringSubject("db")); !slices.Equal(proposals, []string{"open"}) {
+		t.Errorf("a new proposal is left over: %v", proposals)
+	}
 	if write, err := v.SetOutRelease("L"); !write || err != nil {
 		t.Errorf("it cannot be released: %v, %v", write, err)
 	}
@@ -210,6 +214,8 @@ func TestPrune(t *testing.T) {
 		grants = append(grants,
 			grantOf(fmt.Sprintf("past-%03d", i), 100, answering(fmt.Sprintf("p-%03d", i))),
 			grantOf(fmt.Sprintf("held-%03d", i), 10_000),
+			grantOf(fmt.Sprintf("gone-%03d", i), 10_000),
+			lapsedOf(fmt.Sprintf("gone-%03d", i), ByCap),
 			grantOf(fmt.Sprintf("bobs-%03d", i), 100, to("bob")),
 			refusalOf(fmt.Sprintf("q-%03d", i), "me", "busy"))
 	}
@@ -227,7 +233,7 @@ func TestPrune(t *testing.T) {
 	if len(h.State.Others) != kept || h.State.Others[0] != "bobs-044" {
 		t.Errorf("%d of others, %v", len(h.State.Others), h.State.Others[:1])
 	}
-	for id, there := range map[string]bool{"past-043": false, "past-044": true, "past-299": true} {
+	for id, there := range map[string]bool{"past-171": false, "past-172": true, "past-299": true, "gone-171": false, "gone-172": true} {
 		if (h.State.Leases[id] != nil) != there {
 			t.Errorf("lease %s: %v", id, h.State.Leases[id])
 		}

@@ -365,3 +365,13 @@ func TestExpectationsAcrossEviction(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAMarkInTheOlderFileMeansNothing(t *testing.T) {
+	m := openFile(t, evicting())
+	lines := `{"n":0}` + "\n" + `{"dao.stream/closed":true}` + "\n" + `{"n":1}` + "\n"
+	put(t, m.Path()+".1", header("x", 0)+lines)
+	put(t, m.Path(), header("x", int64(len(lines)))+`{"n":2}`+"\n")
+	r := everything(t, m)
+	wantState(t, r.Answer, stream.Blocked)
+	wantTexts(t, r.texts, objects(0, 3)...)
+}

@@ -23,6 +23,7 @@ type failing struct {
 	writes []shortWrite
 	syncs  []error
 	synced []string
+	meddle func() // called once, before the next write
 }
 
 // shortWrite lets a part of a write through, counted from its end when negative.
@@ -46,6 +47,10 @@ func (s *failing) openRead(path string) (*os.File, error) {
 }
 
 func (s *failing) write(f *os.File, p []byte) (int, error) {
+	if meddle := s.meddle; meddle != nil {
+		s.meddle = nil
+		meddle()
+	}
 	if len(s.writes) == 0 {
 		return s.osSys.write(f, p)
 	}
@@ -266,5 +271,41 @@ func TestAnIdleReadIsOneStat(t *testing.T) {
 	appended(t, f, How{}, `{"n":1}`)
 	if got := f.Read(t.Context(), c, Budget{}, nil); got.State != Transport {
 		t.Fatalf("after a change it was not opened: %v", got.State)
+	}
+}
+
+func TestSomebodyWritesWithoutTheLock(t *testing.T) {
+	for name, c := range map[string]struct {
+		theirs string
+		ok     bool
+		read   []string
+	}{
+		"a line":             {`{"n":"theirs"}` + "\n", true, []string{`{"n":"theirs"}`, `{"n":1}`, `{"n":2}`}},
+		"an unfinished line": {`{"n":"the`, false, []string{`{"n":"the{"n":1}`, `{"n":2}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, s := failingFile(t, FileOptions{})
+			from := appended(t, f, How{Cursor: true}, `{"n":0}`).Cursor
+			s.meddle = func() {
+				file, err := os.OpenFile(f.path, os.O_APPEND|os.O_WRONLY, 0)
+				if err == nil {
+					_, err = file.WriteString(c.theirs)
+				}
+				if err != nil || file.Close() != nil {
+					t.Error(err)
+				}
+			}
+			done, err := f.Append(t.Context(), How{Cursor: true}, raw([]string{`{"n":1}`, `{"n":2}`})...)
+			if (err == nil) != c.ok || !c.ok && !errors.Is(err, ErrTransport) {
+				t.Fatalf("append: %v", err)
+			}
+			got := takeAll(t, f, from)
+			if got.State != Blocked || !slices.Equal(got.values, c.read) {
+				t.Fatalf("read %q; %v %v", got.values, got.State, got.Err)
+			}
+			if c.ok && (done.Cursor != got.Cursor || int(done.Position) != len(`{"n":0}`)+1+len(c.theirs)) {
+				t.Fatalf("appended at %v, %q; read to %q", done.Position, done.Cursor, got.Cursor)
+			}
+		})
 	}
 }

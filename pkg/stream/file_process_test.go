@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,11 @@ func TestProcess(t *testing.T) {
 	case "writer":
 		m := openPath(t, path, evicting())
 		for i := range n {
+			if i%inFlight == 0 {
+				if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+					t.Fatal("nobody lets it go on:", err)
+				}
+			}
 			if _, err := m.Append(t.Context(), stream.How{}, fmt.Appendf(nil, `{"writer":%d,"n":%d}`, os.Getpid(), i)); err != nil {
 				t.Fatal(err)
 			}
@@ -54,47 +60,76 @@ func process(t *testing.T, role string, args ...any) *exec.Cmd {
 	return cmd
 }
 
+// inFlight is how many values a writer appends before it waits to be let go on, so that what all of them have in flight
+// is never more than what is retained.
+const inFlight = 20
+
+// writer is a process that appends, and what was read of it.
+type writer struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	output bytes.Buffer
+	next   int
+}
+
+func startWriter(t *testing.T, path string, values int) *writer {
+	t.Helper()
+	w := &writer{cmd: process(t, "writer", path, values)}
+	w.cmd.Stdout, w.cmd.Stderr = &w.output, &w.output
+	stdin, err := w.cmd.StdinPipe()
+	must(t, err)
+	w.stdin = stdin
+	must(t, w.cmd.Start())
+	return w
+}
+
+// letGoOn has it append the next values.
+func (w *writer) letGoOn() { _, _ = w.stdin.Write([]byte{1}) }
+
 func TestProcessesAppendAtOnce(t *testing.T) {
-	const writers, each = 4, 300
+	const processes, each = 4, 15 * inFlight
 	path := filepath.Join(t.TempDir(), "facts.jsonl")
 	m := openPath(t, path, stream.FileOptions{})
 	c := mustMint(t, m, stream.Oldest)
-	outputs := make([]bytes.Buffer, writers)
-	done := make(chan error, writers)
-	for i := range writers {
-		cmd := process(t, "writer", path, each)
-		cmd.Stdout, cmd.Stderr = &outputs[i], &outputs[i]
-		must(t, cmd.Start())
-		go func() { done <- cmd.Wait() }()
+	writers := map[int]*writer{}
+	ended := make(chan error, processes)
+	for range processes {
+		w := startWriter(t, path, each)
+		writers[w.cmd.Process.Pid] = w
+		go func() { ended <- w.cmd.Wait() }()
+		w.letGoOn()
 	}
-	next := map[int]int{}
-	total, running := 0, writers
-	for running > 0 || total < writers*each {
+	for running := processes; running > 0; {
 		select {
-		case err := <-done:
+		case err := <-ended:
 			running--
 			if err != nil {
-				t.Fatalf("a writer: %v\n%s%s%s%s", err, &outputs[0], &outputs[1], &outputs[2], &outputs[3])
+				t.Error("a writer:", err)
 			}
 		default:
 		}
-		ended := running == 0
 		r := read(t.Context(), m, c, stream.Budget{})
 		if r.State != stream.Blocked || len(r.damaged) > 0 {
 			t.Fatalf("%v (%v), damaged %q", r.State, r.Err, r.damaged)
 		}
-		for _, text := range r.texts {
-			var writer, n int
-			if _, err := fmt.Sscanf(text, `{"writer":%d,"n":%d}`, &writer, &n); err != nil || next[writer] != n {
-				t.Fatalf("read %q, want value %d of it", text, next[writer])
-			}
-			next[writer]++
-		}
-		total += len(r.texts)
-		if ended && len(r.texts) == 0 && total < writers*each {
-			t.Fatalf("%d values of %d were read", total, writers*each)
-		}
 		c = r.Cursor
+		for _, text := range r.texts {
+			var pid, n int
+			if _, err := fmt.Sscanf(text, `{"writer":%d,"n":%d}`, &pid, &n); err != nil || writers[pid] == nil || writers[pid].next != n {
+				t.Fatalf("read %q", text)
+			}
+			if writers[pid].next++; writers[pid].next%inFlight == 0 {
+				writers[pid].letGoOn()
+			}
+		}
+	}
+	for _, w := range writers {
+		if w.next != each {
+			t.Errorf("%d values of %d were read; it said %s", w.next, each, &w.output)
+		}
+	}
+	if _, err := os.Stat(path + ".1"); err != nil {
+		t.Error("nothing was evicted:", err)
 	}
 }
 

@@ -107,6 +107,9 @@ func (r *reading) within(v *view) (Answer, error) {
 		// Whatever appears first is what this cursor was minted for.
 		r.moved(at)
 	}
+	if err := r.anew(v); err != nil {
+		return Answer{}, err
+	}
 	return r.parts(v)
 }
 

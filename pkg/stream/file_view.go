@@ -143,13 +143,12 @@ type view struct {
 	now   *part // the present file; blank when there is a condition
 	old   *part // the one before it; nil when there is none that now goes on after
 	asked bool  // whether old has been looked for
-	// reader is a view without the append lock: Admit is asked, and the files may be exchanged meanwhile.
-	reader bool
+	admit bool  // whether old is opened for handing out values, so that Admit is asked
 }
 
 // look opens the present file for reading. A condition is part of the view; an error is the machine's.
 func (f *File) look() (*view, error) {
-	v := &view{file: f, now: &part{blank: true}, reader: true}
+	v := &view{file: f, now: &part{blank: true}, admit: true}
 	err := v.open()
 	if isStale(err) {
 		// A network file system has lost the file: the path may lead to another one (SPEC 3).
@@ -192,18 +191,16 @@ func (v *view) close() {
 }
 
 // older is the file before the present one, read up to where that begins, or nil when nothing of it is to be had.
+// An eviction since the present one was opened is no matter: then what lies there now does not go before it, and
+// what did is gone.
 // A blank present file is taken for what it will be begun as: one that goes on at the older one's end (SPEC 3).
 func (v *view) older() (*part, error) {
 	if v.asked {
 		return v.old, nil
 	}
-	p, err := v.file.openPart(v.file.previous(), v.reader)
+	p, err := v.file.openPart(v.file.previous(), v.admit)
 	if err != nil && asCondition(err) == nil {
 		return nil, err
-	}
-	if v.reader && !v.settled() {
-		p.close()
-		return nil, errChanged
 	}
 	v.asked = true
 	if err != nil || p.blank {
@@ -221,11 +218,4 @@ func (v *view) older() (*part, error) {
 	}
 	p.limit, v.now.header, v.old = limit, next, p
 	return p, nil
-}
-
-// settled says that the path still leads where it led when the view was made: the older file that was opened since
-// is then the one of that moment.
-func (v *view) settled() bool {
-	st, err := pathStamp(v.file.path, v.file.terminated)
-	return err == nil && st.sameFile(v.stamp)
 }

@@ -59,8 +59,3 @@ type stamp struct {
 	kind                fs.FileMode // the type bits; 0 for a regular file
 	missing             bool
 }
-
-// sameFile says that two stamps of one path are of one file, whatever was written to it between them.
-func (s stamp) sameFile(o stamp) bool {
-	return s.missing == o.missing && s.dev == o.dev && s.ino == o.ino && s.btime == o.btime
-}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/fsnotify/fsnotify"
@@ -64,9 +65,12 @@ func (w *Watcher) check() (reason string) {
 			there[path] = true
 		}
 	}
+	exhausted := false
 	for _, f := range w.astray(there) {
-		was := w.drop(f)
-		why, exhausted := w.watch(f)
+		was, why := w.drop(f), ""
+		if !exhausted { // else this one would fare no better
+			why, exhausted = w.watch(f)
+		}
 		w.mu.Lock()
 		if was || f.watched {
 			w.markLocked(f)
@@ -74,9 +78,6 @@ func (w *Watcher) check() (reason string) {
 		w.mu.Unlock()
 		if reason == "" {
 			reason = why
-		}
-		if exhausted {
-			break // the others would fare no better
 		}
 	}
 	return reason
@@ -95,6 +96,7 @@ func (w *Watcher) astray(there map[string]bool) []*folder {
 		info, err := os.Stat(f.name) // not under mu: a file system may take its time
 		return f.watched && err == nil && there[f.path] && os.SameFile(info, f.info)
 	})
+	slices.SortFunc(all, func(a, b folder) int { return strings.Compare(a.name, b.name) })
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []*folder

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -13,101 +12,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 )
-
-// fakeSource is a source of events whose failures the test orders.
-type fakeSource struct {
-	mu      sync.Mutex
-	paths   map[string]bool
-	refuse  map[string]error
-	evs     chan fsnotify.Event
-	errs    chan error
-	closing sync.Once
-}
-
-func newFakeSource() *fakeSource {
-	return &fakeSource{
-		paths: map[string]bool{}, refuse: map[string]error{},
-		evs: make(chan fsnotify.Event), errs: make(chan error),
-	}
-}
-
-func (s *fakeSource) Add(path string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.refuse[path]; err != nil {
-		return err
-	}
-	s.paths[path] = true
-	return nil
-}
-
-func (s *fakeSource) Remove(path string) error {
-	s.forget(path)
-	return nil
-}
-
-// forget drops a path, as an unmount does: without a word.
-func (s *fakeSource) forget(path string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.paths, path)
-}
-
-// order has the adding of a path fail, or succeed again.
-func (s *fakeSource) order(path string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refuse[path] = err
-}
-
-func (s *fakeSource) WatchList() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var list []string
-	for path := range s.paths {
-		list = append(list, path)
-	}
-	return list
-}
-
-func (s *fakeSource) Close() error {
-	s.closing.Do(func() {
-		close(s.errs)
-		close(s.evs)
-	})
-	return nil
-}
-
-func (s *fakeSource) events() <-chan fsnotify.Event { return s.evs }
-func (s *fakeSource) errors() <-chan error          { return s.errs }
-
-// from makes a watcher use a source.
-func from(open func() (eventSource, error)) WatcherOption {
-	return func(w *Watcher) { w.open = open }
-}
-
-// fromFake makes a watcher use a fake source.
-func fromFake(s *fakeSource) WatcherOption {
-	return from(func() (eventSource, error) { return s, nil })
-}
-
-// plainDir is a folder whose path has no symlinks.
-func plainDir(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
-	return dir
-}
-
-func (o *observer) wantReason(t *testing.T, parts ...string) {
-	t.Helper()
-	o.wantLost(t, 1)
-	for _, part := range parts {
-		if !strings.Contains(o.reasons[0], part) {
-			t.Fatalf("%q does not say %q", o.reasons[0], part)
-		}
-	}
-}
 
 func TestWatcherForcedToPoll(t *testing.T) {
 	opened := false
@@ -179,9 +83,13 @@ func TestWatcherTableFull(t *testing.T) {
 	for _, dir := range []string{a, b, c} {
 		w.Add(dir)
 	}
+	before := source.refused
 	w.Check()
 	if w.Polling(a) || !w.Polling(b) || !w.Polling(c) {
 		t.Fatal("one is watched and two are not")
+	}
+	if n := source.refused - before; n != 1 {
+		t.Fatalf("a check tried %d times for room that there is not", n)
 	}
 	o.wantReason(t, b, syscall.ENOSPC.Error())
 	source.evs <- fsnotify.Event{Name: filepath.Join(a, "facts.jsonl"), Op: fsnotify.Write}
@@ -197,16 +105,38 @@ func TestWatcherTableFull(t *testing.T) {
 	o.wantLost(t, 1)
 }
 
+func TestWatcherTableFullAfterAllWasLost(t *testing.T) {
+	source := newFakeSource()
+	w, o := watching(t, fromFake(source))
+	dirs := []string{plainDir(t), plainDir(t), plainDir(t)}
+	for _, dir := range dirs {
+		w.Add(dir)
+	}
+	for _, dir := range dirs {
+		source.forget(dir)
+		source.order(dir, syscall.ENOSPC)
+	}
+	w.Check()
+	for _, dir := range dirs {
+		if !w.Polling(dir) {
+			t.Fatalf("%q is watched by nothing and need not be polled", dir)
+		}
+		o.await(t, dir)
+	}
+	o.wantLost(t, 1)
+}
+
 func TestWatcherOneFolderRefused(t *testing.T) {
 	source := newFakeSource()
 	w, o := watching(t, fromFake(source))
-	a, b := plainDir(t), plainDir(t)
+	parent := plainDir(t)
+	a, b := mustMkdir(t, filepath.Join(parent, "a")), mustMkdir(t, filepath.Join(parent, "b"))
 	source.order(a, syscall.EACCES)
 	w.Add(a)
 	w.Add(b)
 	source.forget(b)
 	w.Check()
-	if !w.Polling(a) || w.Polling(b) {
+	if !w.Polling(a) || w.Polling(b) || !slices.Contains(source.WatchList(), b) {
 		t.Fatal("one folder that is refused keeps no other from being watched")
 	}
 	o.wantReason(t, a, "cannot be watched")
