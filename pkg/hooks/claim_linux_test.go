@@ -18,7 +18,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // hang is a script that stays with a child and says who they are.
-const hang = "trap '' TERM; sleep 1000 & echo $$ $! >pids; >up; while :; do wait; done"
+const hang = "trap '' TERM; sleep 1000 & echo $$ $! >pids; >up; while kill -0 $!; do wait; done"
 
 func TestTakeIsExclusive(t *testing.T) {
 	dir := t.TempDir()
@@ -50,8 +50,11 @@ func TestTakeIsPrivate(t *testing.T) {
 	}
 	defer c.Release(true)
 	for _, name := range []string{RunName("s"), "lock"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode() != 0o600 {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Error(err)
+		} else if info.Mode() != 0o600 {
+			t.Errorf("%s: mode %v", name, info.Mode())
 		}
 	}
 }
@@ -148,10 +151,11 @@ func TestTakeAndReleaseAreOneAtATime(t *testing.T) {
 	select {
 	case what := <-done:
 		t.Errorf("%s under another's folder lock", what)
+		done <- what
 	case <-time.After(settleBound):
 	}
 	unlock()
-	for range 2 {
+	for range cap(done) {
 		<-done
 	}
 }

@@ -1,0 +1,111 @@
+package judge
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/daolease/daolease/pkg/lease"
+)
+
+// conclusion is a lease that is due, and the first cause that holds.
+type conclusion struct {
+	entry *Entry
+	cause lease.Cause
+	why   string // for people
+}
+
+// overdue are the live leases that are past their cap or silent at a reading, as things stand. Keys that
+// were too low are mended on the way, so the cost is that of what has changed since.
+func (l *ledger) overdue(now int64) []*Entry {
+	var past []*Entry
+	for len(l.due) > 0 && l.due[0].bound < now {
+		e := l.due[0]
+		if exact := l.passes(e); exact >= now {
+			l.due.move(e, exact)
+			continue
+		}
+		l.due.remove(e)
+		past = append(past, e)
+	}
+	for _, e := range past {
+		l.due.push(e, l.passes(e))
+	}
+	return past
+}
+
+// overdue are the leases whose silence, or cap, is in question in this pass.
+func (j *Judge) overdue() []*Entry { return j.ledger.overdue(j.now) }
+
+// classify is step 4: it finds what is due, and decides nothing else. Nothing is acted on before all are
+// classified.
+func (j *Judge) classify() []conclusion {
+	l := j.ledger
+	if l.watched && j.now-l.completed > l.cadence {
+		s := stall{From: l.completed, To: j.now}
+		l.noteStall(s)
+		l.forgetStalls()
+		j.stalls = append(j.stalls, s)
+		unwatched := j.reading(j.now - l.completed - l.cadence)
+		j.report.Unwatched = &unwatched
+		j.dirtied = true
+	}
+	var due []conclusion
+	for e := range l.urgent {
+		due = append(due, j.conclude(e))
+	}
+	for _, e := range j.overdue() {
+		if c := j.conclude(e); c.cause != "" {
+			due = append(due, c)
+		}
+	}
+	slices.SortFunc(due, func(a, b conclusion) int { return cmp.Compare(a.entry.Lease, b.entry.Lease) })
+	return due
+}
+
+// conclude is the first cause that holds for a live lease (SPEC 6, pass 4): release, cap, policy, silence.
+func (j *Judge) conclude(e *Entry) conclusion {
+	l := j.ledger
+	switch {
+	case e.Released:
+		return conclusion{e, lease.ByRelease, "its holder released it"}
+	case e.max > 0 && j.now-e.TenureStart > e.max:
+		return conclusion{e, lease.ByCap, "held since " + j.reading(e.TenureStart).String() + ", longer than " + e.Max.String()}
+	case e.Revoked:
+		return conclusion{e, lease.ByPolicy, e.Reason}
+	case j.now > l.silentAfter(e) && j.fresh && j.watchedNow(e.Holder):
+		return conclusion{e, lease.BySilence, "last observed at " + j.reading(e.LastObservation).String()}
+	}
+	return conclusion{entry: e}
+}
+
+// nextDue is the first reading at which anything can be due: a lease, or the next attempt at a pending one.
+func (j *Judge) nextDue() (int64, bool) {
+	l := j.ledger
+	if !l.ticked {
+		return 0, false
+	}
+	at, any := int64(0), false
+	sooner := func(reading int64) {
+		if !any || reading < at {
+			at, any = reading, true
+		}
+	}
+	for len(l.due) > 0 {
+		e := l.due[0]
+		if exact := l.passes(e); exact > e.bound {
+			l.due.move(e, exact)
+			continue
+		}
+		sooner(e.bound + 1)
+		break
+	}
+	if len(l.urgent) > 0 {
+		sooner(l.now)
+	}
+	for e := range l.pending {
+		if !e.running && !e.Reclaimed {
+			sooner(max(e.NextTry, l.now))
+		}
+	}
+	return at, any
+}

@@ -1,0 +1,120 @@
+package judge_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/daolease/daolease/pkg/judge"
+	"github.com/daolease/daolease/pkg/stream"
+)
+
+func (o *onRewrite) Rewrite(ctx context.Context, expect stream.Cursor, values ...[]byte) (stream.Cursor, error) {
+	o.called = true
+	o.before()
+	return o.Rewriter.Rewrite(ctx, expect, values...)
+}
+
+// small is a world whose ledger is compacted again and again.
+func small(t *testing.T) *world {
+	w := newWorld(t, "a")
+	w.cfg.Retention = 3000
+	w.start()
+	w.okAt(1)
+	w.grant("L", "/s", "a", 100000)
+	w.okAt(2)
+	return w
+}
+
+func TestCompactionKeepsTheLedgerSmallAndWhole(t *testing.T) {
+	w := small(t)
+	for at := int64(3); at < 500; at++ {
+		w.renew("a", "L")
+		w.okAt(at)
+		(&schedule{world: w}).wantReplayed()
+		if size, _ := w.media["ledger"].Size(t.Context()); size > 4000 {
+			t.Fatalf("%d bytes at %d", size, at)
+		}
+	}
+	w.start()
+	w.wantBegan(judge.Threaded)
+	w.wantLive("L")
+}
+
+func TestCompactionLeavesALedgerAloneThatHoldsAsMuch(t *testing.T) {
+	w := newWorld(t, "a")
+	w.cfg.Retention = 1
+	for i := range 100 {
+		w.grant(fmt.Sprint("L", i), "/s", "a", 100000)
+	}
+	w.start()
+	w.okAt(1)
+	w.okAt(2)
+	rewritten := 0
+	first := w.lines("ledger")[0]
+	for at := int64(3); at < 60; at++ {
+		w.okAt(at)
+		if now := w.lines("ledger")[0]; string(now) != string(first) {
+			rewritten, first = rewritten+1, now
+		}
+	}
+	if rewritten > 2 {
+		t.Fatalf("rewritten %d times in 57 passes with nothing to do", rewritten)
+	}
+}
+
+// A compaction that fails is said and ends nothing; what became of it is found out before anything else is
+// written.
+func TestCompactionThatFails(t *testing.T) {
+	for name, fault := range everyAppendFault {
+		t.Run(name, func(t *testing.T) {
+			w := small(t)
+			failing := &onRewrite{}
+			failing.before = func() { w.scripts["ledger"].Append(fault) }
+			w.around = func(name string, m stream.Medium) stream.Medium {
+				if name == "ledger" {
+					failing.Rewriter = m.(stream.Rewriter)
+					return failing
+				}
+				return m
+			}
+			w.start()
+			at := int64(3)
+			for ; !failing.called; at++ {
+				w.renew("a", "L")
+				w.okAt(at)
+			}
+			failing.before = func() {}
+			for end := at + 50; at < end; at++ {
+				w.renew("a", "L")
+				w.okAt(at)
+				(&schedule{world: w}).wantReplayed()
+			}
+			w.start()
+			w.wantBegan(judge.Threaded)
+			w.wantLive("L")
+		})
+	}
+}
+
+func TestCompactionThatFailsIsSaid(t *testing.T) {
+	w := small(t)
+	failing := &onRewrite{before: func() { w.scripts["ledger"].Append(stream.Full) }}
+	w.around = func(name string, m stream.Medium) stream.Medium {
+		if name == "ledger" {
+			failing.Rewriter = m.(stream.Rewriter)
+			return failing
+		}
+		return m
+	}
+	w.start()
+	for at := int64(3); ; at++ {
+		w.renew("a", "L")
+		if r := w.okAt(at); failing.called {
+			if len(r.Failed) != 1 || r.Failed[0].Medium != "ledger" {
+				t.Fatalf("failed %+v", r.Failed)
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package judge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/daolease/daolease/pkg/stream"
+)
+
+// A group is one or more lines, each
+//
+//	{"sum":"89abcdef","group":7,"line":0,"last":true, …delta…}
+//
+// where sum is the CRC-32C of everything behind it. Only a group whose last line is there counts. A write
+// that failed half-way leaves a group without its last line; the next attempt bears the same number.
+type journalLine struct {
+	Group uint64 `json:"group"`
+	Line  int    `json:"line"`
+	Last  bool   `json:"last,omitempty"`
+	delta
+}
+
+const (
+	sumPrefix = `{"sum":"`
+	sumLength = len(sumPrefix) + 8 + len(`",`)
+	lineBytes = 128 << 10 // about how much one line carries, before escapes; a single lease may be more
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encode writes one line.
+func (g journalLine) encode() ([]byte, error) {
+	body, err := json.Marshal(g)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	rest := body[1:]
+	return append(fmt.Appendf(nil, `%s%08x",`, sumPrefix, crc32.Checksum(rest, castagnoli)), rest...), nil
+}
+
+// decodeLine reads one line back; false means that it is damaged.
+func decodeLine(line []byte) (journalLine, bool) {
+	var g journalLine
+	if len(line) < sumLength || !bytes.HasPrefix(line, []byte(sumPrefix)) {
+		return g, false
+	}
+	sum, rest := line[len(sumPrefix):len(sumPrefix)+8], line[sumLength:]
+	if string(sum) != fmt.Sprintf("%08x", crc32.Checksum(rest, castagnoli)) {
+		return g, false
+	}
+	return g, json.Unmarshal(append([]byte{'{'}, rest...), &g) == nil
+}
+
+// journal writes groups to the ledger's medium, which this judge alone writes.
+type journal struct {
+	medium  stream.Rewriter
+	end     stream.Cursor // behind this judge's own last line
+	group   uint64        // number of the last whole group
+	carried []*delta      // what could not be written yet
+	tried   [][]byte      // lines of an attempt that did not answer ok
+	parts   int           // how many of the carried are in it
+	rewrote [][]byte      // lines of a rewrite that did not answer ok
+	owing   bool          // a sync that was asked for has not taken place
+	base    string
+	settled int64 // size after the last snapshot
+	most    int64 // size above which it is rewritten, if also twice settled
+}
+
+// check answers stream.ErrMoved when anybody else has written to the ledger.
+func (j *journal) check(ctx context.Context) error {
+	if j == nil {
+		return nil
+	}
+	if err := j.resume(ctx); err != nil {
+		return err
+	}
+	_, err := j.medium.Append(ctx, stream.How{Expect: j.end})
+	return usurped(err)
+}
+
+// errUsurped is an append to the ledger, or a look at it, that found another writer: this judge must stop.
+var errUsurped = errors.New("another judge has written to the ledger")
+
+// usurped tells a ledger that has moved from one that cannot be written.
+func usurped(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, stream.ErrMoved):
+		return fmt.Errorf("%w: %w", errUsurped, err)
+	}
+	return fmt.Errorf("the ledger: %w", err)
+}
+
+// Usurped says that an error means another judge: this one must stop.
+func Usurped(err error) bool { return errors.Is(err, errUsurped) }
+
+// write appends a group with everything that is carried and d. What cannot be written is carried on.
+func (j *journal) write(ctx context.Context, d *delta, sync bool) error {
+	if j == nil {
+		return nil
+	}
+	j.carried = append(j.carried, d)
+	j.owing = j.owing || sync
+	if err := j.resume(ctx); err != nil {
+		return err
+	}
+	lines, err := groupLines(j.group+1, j.carried)
+	if err != nil {
+		return err
+	}
+	done, err := j.medium.Append(ctx, stream.How{Sync: j.owing, Expect: j.end, Cursor: true}, lines...)
+	if err != nil {
+		if !errors.Is(err, stream.ErrMoved) {
+			j.tried, j.parts = lines, len(j.carried)
+		}
+		return usurped(err)
+	}
+	j.end, j.group, j.carried, j.owing = done.Cursor, j.group+1, nil, false
+	return nil
+}
+
+// behind says that something which is to be on disk may not be there.
+func (j *journal) behind() bool { return j != nil && (len(j.carried) > 0 || j.owing) }
+
+// resume looks at what became of an attempt that did not answer ok. A prefix of its own lines is no sign of
+// another writer.
+func (j *journal) resume(ctx context.Context) error {
+	if err := j.resumeRewrite(ctx); err != nil || len(j.tried) == 0 {
+		return err
+	}
+	landed, answer, foreign := j.landed(ctx, j.end, j.tried)
+	switch {
+	case foreign || answer.State == stream.Gap:
+		return fmt.Errorf("%w: it has lines that this one did not write", errUsurped)
+	case answer.State != stream.Blocked:
+		return fmt.Errorf("%w: reading the ledger back: %v: %v", stream.ErrTransport, answer.State, answer.Err)
+	}
+	if landed == len(j.tried) {
+		j.group++
+		j.carried = j.carried[j.parts:]
+	}
+	j.end, j.tried = answer.Cursor, nil
+	return nil
+}
+
+// resumeRewrite looks at what became of a rewrite that did not answer ok: the old is there, or the new.
+func (j *journal) resumeRewrite(ctx context.Context) error {
+	if len(j.rewrote) == 0 {
+		return nil
+	}
+	_, answer, _ := j.landed(ctx, j.end, nil)
+	if answer.State == stream.Gap {
+		landed, foreign := 0, false
+		landed, answer, foreign = j.landed(ctx, answer.Cursor, j.rewrote)
+		if foreign || landed < len(j.rewrote) && answer.State == stream.Blocked {
+			return fmt.Errorf("%w: it was replaced", errUsurped)
+		}
+		if answer.State == stream.Blocked {
+			return j.replace(ctx, answer.Cursor, j.rewrote) // it took effect, and nobody knows how durably
+		}
+	} else if answer.State == stream.Blocked || answer.State == stream.OK {
+		j.rewrote = nil
+		return nil
+	}
+	return fmt.Errorf("%w: reading the ledger back: %v: %v", stream.ErrTransport, answer.State, answer.Err)
+}
+
+// landed counts how many of these lines follow a cursor; foreign are others that do.
+func (j *journal) landed(ctx context.Context, from stream.Cursor, lines [][]byte) (n int, a stream.Answer, foreign bool) {
+	a = j.medium.Read(ctx, from, stream.Budget{}, func(v stream.Value) bool {
+		switch {
+		case v.Damage != "":
+		case n < len(lines) && bytes.Equal(v.Bytes, lines[n]):
+			n++
+		default:
+			foreign = true
+		}
+		return !foreign
+	})
+	return n, a, foreign
+}
+
+// compact replaces the ledger's file by a snapshot when it has outgrown what it holds.
+func (j *journal) compact(ctx context.Context, l *ledger) error {
+	if j == nil || len(j.carried) > 0 || len(j.tried) > 0 || len(j.rewrote) > 0 {
+		return nil
+	}
+	size, err := j.medium.Size(ctx)
+	if err != nil || size <= max(j.most, 2*j.settled) {
+		return err
+	}
+	return j.rewrite(ctx, l)
+}
+
+func (j *journal) rewrite(ctx context.Context, l *ledger) error {
+	lines, err := groupLines(1, []*delta{l.snapshot(j.base)})
+	if err != nil {
+		return err
+	}
+	if err := j.replace(ctx, j.end, lines); err != nil {
+		return err
+	}
+	j.settled, err = j.medium.Size(ctx)
+	return err
+}
+
+// replace has a snapshot take the place of everything up to a cursor.
+func (j *journal) replace(ctx context.Context, until stream.Cursor, lines [][]byte) error {
+	end, err := j.medium.Rewrite(ctx, until, lines...)
+	if err != nil {
+		if !errors.Is(err, stream.ErrMoved) {
+			j.end, j.rewrote = until, lines
+		}
+		return usurped(err)
+	}
+	j.end, j.group, j.owing, j.rewrote = end, 1, false, nil
+	return nil
+}
+
+// groupLines makes the lines of one group.
+func groupLines(group uint64, deltas []*delta) ([][]byte, error) {
+	var parts []*delta
+	for _, d := range deltas {
+		parts = append(parts, d.split()...)
+	}
+	lines := make([][]byte, len(parts))
+	for i, d := range parts {
+		line, err := journalLine{Group: group, Line: i, Last: i == len(parts)-1, delta: *d}.encode()
+		if err != nil {
+			return nil, err
+		}
+		lines[i] = line
+	}
+	return lines, nil
+}

@@ -1,0 +1,243 @@
+package judge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/daolease/daolease/pkg/lease"
+	"github.com/daolease/daolease/pkg/stream"
+)
+
+// grantorFact takes a fact of the grantor's stream in.
+func (j *Judge) grantorFact(ctx context.Context, v stream.Value, f lease.Fact) verdict {
+	author, err := j.cfg.Resolver.Author(ctx, grantorName, v)
+	if err != nil {
+		return verdict{leave: true}
+	}
+	if author != j.cfg.Grantor || author == lease.Nobody {
+		return verdict{}
+	}
+	switch f.Kind {
+	case lease.Grant:
+		return verdict{reason: j.grantRead(f)}
+	case lease.Refusal:
+		return verdict{reason: j.refusalRead(f)}
+	case lease.Lapsed:
+		return verdict{reason: j.lapsedRead(f)}
+	}
+	return verdict{}
+}
+
+// grantRead seeds a lease from a grant on the stream. It answers why the grant is inadmissible.
+func (j *Judge) grantRead(f lease.Fact) string {
+	l := j.ledger
+	key := proposalKey{f.Holder, f.Proposal}
+	switch {
+	case l.known(f.Lease):
+		return fmt.Sprintf("lease %q was granted before", f.Lease)
+	case f.Token != 0 && f.Token <= l.token:
+		return fmt.Sprintf("token %d is not above %d, which was drained", f.Token, l.token)
+	case f.Token == 0 && l.lostGrants:
+		return "a grant without a token, read after a gap"
+	}
+	if f.Proposal != "" {
+		a, settled := l.answer(f.Holder, f.Proposal)
+		if l.answering[key] != nil || settled && a.Answered {
+			return fmt.Sprintf("a second answer to proposal %q of %q", f.Proposal, f.Holder)
+		}
+	}
+	if err := j.seed(f); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// growth is room for what an entry gains while it lives, as it is written.
+const growth = 64 << 10
+
+// seed enters a grant, read or authored, into the ledger.
+func (j *Judge) seed(f lease.Fact) error {
+	l := j.ledger
+	e := &Entry{
+		Lease: f.Lease, Subject: f.Subject, Holder: f.Holder, Duration: f.Duration, Max: f.Max,
+		Token: f.Token, Proposal: f.Proposal, TenureStart: j.stamp, LastObservation: j.stamp,
+	}
+	if e.weight() > lineBytes/2 {
+		if text, err := json.Marshal(e); err != nil || len(text) > stream.MaxValue-growth {
+			return errors.New("a grant too large to keep")
+		}
+	}
+	if err := l.put(e); err != nil {
+		return err
+	}
+	j.dirty.reborn(e.Lease)
+	j.granted[e.Lease] = e
+	j.mark(j.dirty.entries, e)
+	j.observed = true
+	if f.Proposal != "" {
+		a, settled := l.answer(f.Holder, f.Proposal)
+		j.settle(f.Holder, answered{Proposal: f.Proposal, Answered: true})
+		if settled && a.Withdrawn {
+			j.releasedBy(e)
+		}
+	}
+	return nil
+}
+
+// settle notes that a holder's proposal wants no answer any more.
+func (j *Judge) settle(holder string, a answered) {
+	if len(a.Proposal) > maxID {
+		return
+	}
+	j.ledger.settle(holder, a)
+	j.holders.add(holder)
+	j.dirtied = true
+}
+
+func (j *Judge) refusalRead(f lease.Fact) string {
+	name := f.Holder
+	if name == "" {
+		if name = j.proposer(f.Proposal); name == "" {
+			return ""
+		}
+	}
+	if a, settled := j.ledger.answer(name, f.Proposal); settled && a.Answered {
+		return fmt.Sprintf("a second answer to proposal %q of %q", f.Proposal, name)
+	}
+	j.settle(name, answered{Proposal: f.Proposal, Answered: true})
+	return ""
+}
+
+// proposer is the one holder with this proposal in its queue; none when there are several.
+func (j *Judge) proposer(proposal string) string {
+	found := ""
+	for name := range j.ledger.asking {
+		if j.ledger.holders[name].queuedAt(proposal) >= 0 {
+			if found != "" {
+				return ""
+			}
+			found = name
+		}
+	}
+	return found
+}
+
+// lapsedRead takes a record that the judge did not write itself. It ends nothing: the judge still reclaims.
+func (j *Judge) lapsedRead(f lease.Fact) string {
+	l := j.ledger
+	e := l.entries[f.Lease]
+	_, departed := l.seen[f.Lease]
+	switch {
+	case departed || e != nil && e.Recorded:
+		return fmt.Sprintf("lease %q was recorded as lapsed before", f.Lease)
+	case e == nil:
+		return ""
+	}
+	e.Recorded = true
+	j.mark(j.records, e)
+	if l.first {
+		j.depart(e) // read back from before the first judge: its tenure is over
+	}
+	return ""
+}
+
+// depart lets a lease leave the ledger.
+func (j *Judge) depart(e *Entry) {
+	j.ledger.leave(e.Lease)
+	delete(j.running, e)
+	delete(j.granted, e.Lease)
+	j.left.add(e.Lease)
+	j.dirtied = true
+}
+
+// holderFact takes a fact of a holder's medium in. What its author may not say leaves no trace.
+func (j *Judge) holderFact(ctx context.Context, s *source, v stream.Value, f lease.Fact) verdict {
+	if f.Kind != lease.Proposal && f.Kind != lease.Renewal && f.Kind != lease.Release {
+		return verdict{}
+	}
+	author, err := j.cfg.Resolver.Author(ctx, s.name, v)
+	if err != nil {
+		return verdict{leave: true}
+	}
+	if author == lease.Nobody || author == j.cfg.Grantor {
+		return verdict{}
+	}
+	if f.Kind == lease.Proposal {
+		return j.proposalRead(s, author, f)
+	}
+	e := j.ledger.entries[f.Lease]
+	if e == nil {
+		return j.keep(s, v, author, f)
+	}
+	return verdict{reason: j.evidence(s.name, author, e, f.Kind)}
+}
+
+// evidence is a renewal or release of a live lease.
+func (j *Judge) evidence(medium, author string, e *Entry, kind lease.Kind) string {
+	if author != e.Holder {
+		return ""
+	}
+	if s := j.mixed[medium]; s != nil && e.register(medium) {
+		j.dirty.mixed = append(j.dirty.mixed, mixedFact{e.Lease, medium})
+	}
+	j.observed, j.dirtied = true, true
+	if kind == lease.Renewal {
+		j.ledger.renew(e, j.stamp)
+		j.renewed[e.Lease] = e
+		j.mark(j.renewals, e)
+		return ""
+	}
+	if a, _ := j.ledger.answer(e.Holder, e.Proposal); a.Withdrawn && e.Released {
+		return "" // it was the withdrawal that released it
+	}
+	if e.Released {
+		return fmt.Sprintf("lease %q was released before", e.Lease)
+	}
+	j.releasedBy(e)
+	return ""
+}
+
+// releasedBy marks a lease as given back by its holder.
+func (j *Judge) releasedBy(e *Entry) {
+	if !e.Released {
+		j.ledger.release(e)
+		j.released[e.Lease] = e
+		j.mark(j.releases, e)
+	}
+}
+
+// register notes a mixed-author medium on which a fact of the lease's holder was read.
+func (e *Entry) register(medium string) bool {
+	if slices.Contains(e.Registered, medium) {
+		return false
+	}
+	e.Registered = append(e.Registered, medium)
+	return true
+}
+
+// holderGap marks what a medium with a gap may have carried: the leases of its one author; of a mixed one
+// those registered there, and those registered nowhere (SPEC 4).
+func (j *Judge) holderGap(s *source) {
+	s.stale = true
+	if !s.mixed {
+		for e := range j.ledger.byHolder[s.sole] {
+			j.unknow(e)
+		}
+		return
+	}
+	for _, e := range j.ledger.entries {
+		if len(e.Registered) == 0 || slices.Contains(e.Registered, s.name) {
+			j.unknow(e)
+		}
+	}
+}
+
+func (j *Judge) unknow(e *Entry) {
+	j.ledger.unknow(e, j.stamp)
+	j.unknown[e.Lease] = e
+	j.mark(j.unknowns, e)
+	j.observed = true
+}

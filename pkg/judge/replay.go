@@ -1,0 +1,172 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/daolease/daolease/pkg/lease"
+	"github.com/daolease/daolease/pkg/stream"
+)
+
+// ErrLost means that the ledger cannot be trusted to hold every live lease: it is missing although a judge
+// has run here, or damaged elsewhere than at its end (SPEC 6).
+var ErrLost = errors.New("the ledger is lost")
+
+// ErrFormat means that the ledger was written by a newer program. Nothing of it is lost.
+var ErrFormat = errors.New("the ledger's format is newer than this program")
+
+// ledgerFormat is the version of what this program writes. An older ledger is read, and rewritten.
+const ledgerFormat = 1
+
+// Beginning is how an incarnation found its ledger (SPEC 6, Persisted ledger).
+type Beginning int
+
+// The ways to begin.
+const (
+	// First: there was none, and none was expected.
+	First Beginning = iota + 1
+	// Threaded: written in this boot and whole to its end. What was not journaled is read again.
+	Threaded
+	// Recovered: after a reboot, an adoption or a discarded tail. All evidence is unknown.
+	Recovered
+)
+
+// replay is what reading the ledger's medium back came to.
+type replay struct {
+	group     uint64        // number of the last whole group; 0: there is none
+	end       stream.Cursor // behind everything read
+	discarded int           // damaged lines and lines of unfinished groups at the end
+	found     bool          // the medium held anything
+	later     bool          // something shows that there was more than a first group
+}
+
+// replayer puts groups together from lines.
+type replayer struct {
+	ledger *ledger
+	open   []*delta // of the group under way
+	number uint64   // of the group under way
+	replay
+}
+
+// readBack applies every whole group to the ledger. Damage that is not at the end is ErrLost: a whole group
+// follows it that is not the one expected next.
+func readBack(ctx context.Context, m stream.Medium, l *ledger) (replay, error) {
+	r := &replayer{ledger: l}
+	cursor, err := m.Mint(ctx, stream.Oldest)
+	if err != nil {
+		return r.replay, err
+	}
+	var wrong error
+	answer := m.Read(ctx, cursor, stream.Budget{}, func(v stream.Value) bool {
+		wrong = r.line(v)
+		return wrong == nil
+	})
+	switch {
+	case wrong != nil:
+		return r.replay, wrong
+	case answer.State != stream.Blocked:
+		return r.replay, fmt.Errorf("reading the ledger: %v: %w", answer.State, errors.Join(answer.Err, stream.ErrTransport))
+	}
+	r.end = answer.Cursor
+	r.discarded += len(r.open)
+	if u, ok := m.(interface {
+		Unfinished(context.Context) (int64, error)
+	}); ok {
+		tail, err := u.Unfinished(ctx)
+		if err != nil {
+			return r.replay, err
+		}
+		if tail > 0 {
+			r.discarded++
+			r.found = true
+		}
+	}
+	return r.replay, nil
+}
+
+// line takes the next line in.
+func (r *replayer) line(v stream.Value) error {
+	r.found = true
+	if v.Damage == "" {
+		if g, whole := decodeLine(v.Bytes); whole {
+			return r.part(g, v.Position)
+		}
+	}
+	r.discarded += 1 + len(r.open)
+	r.open = nil
+	return nil
+}
+
+// part takes a sound line in: the beginning of a group, or what continues the one under way.
+func (r *replayer) part(g journalLine, at stream.Position) error {
+	if g.Start != nil && g.Start.Format > ledgerFormat {
+		return fmt.Errorf("%w: it is written in format %d, this program knows %d", ErrFormat, g.Start.Format, ledgerFormat)
+	}
+	r.later = r.later || g.Group > 1 || g.Snapshot
+	switch {
+	case g.Line == 0:
+		r.discarded += len(r.open)
+		r.open, r.number = nil, g.Group
+	case g.Group != r.number || g.Line != len(r.open):
+		r.discarded += 1 + len(r.open)
+		r.open = nil
+		return nil
+	}
+	r.open = append(r.open, &g.delta)
+	if !g.Last {
+		return nil
+	}
+	first := r.group == 0 && r.open[0].Snapshot || r.group == 0 && r.number == 1
+	if !first && r.number != r.group+1 {
+		return fmt.Errorf("%w: at position %v group %d follows group %d", ErrLost, at, r.number, r.group)
+	}
+	for _, d := range r.open {
+		if err := r.ledger.apply(d); err != nil {
+			return fmt.Errorf("the ledger at position %v: %w", at, err)
+		}
+	}
+	r.group, r.open, r.discarded = r.number, nil, 0
+	return nil
+}
+
+// rescale lets a unit table stand in for the one that the ledger was written with: readings are noted in
+// the base unit of then.
+func (l *ledger) rescale(u lease.Units, base string) error {
+	if base == "" || base == u.Base() {
+		return nil
+	}
+	factor, known := u.Magnitude(base)
+	if !known {
+		return fmt.Errorf("the ledger's readings are in %q, which is no unit of the table", base)
+	}
+	scale := func(n *int64) error {
+		if *n > lease.Limit/factor {
+			return fmt.Errorf("reading %d%s is over the bound in %s", *n, base, u.Base())
+		}
+		*n *= factor
+		return nil
+	}
+	numbers := []*int64{&l.now, &l.completed}
+	for i := range l.stalls {
+		numbers = append(numbers, &l.stalls[i].From, &l.stalls[i].To)
+	}
+	for _, e := range l.entries {
+		numbers = append(numbers, &e.TenureStart, &e.LastObservation, &e.Resumed, &e.NextTry)
+	}
+	for _, n := range numbers {
+		if err := scale(n); err != nil {
+			return err
+		}
+	}
+	l.requeue()
+	return nil
+}
+
+// requeue puts every entry where it belongs anew.
+func (l *ledger) requeue() {
+	for _, e := range l.entries {
+		l.due.remove(e)
+		l.settleIn(e)
+	}
+}

@@ -1,0 +1,154 @@
+package judge
+
+import (
+	"github.com/daolease/daolease/pkg/lease"
+	"github.com/daolease/daolease/pkg/stream"
+)
+
+// Outcome is what a pass came to (SPEC 9, Report).
+type Outcome string
+
+// The outcomes. A pass is completed when its outcome is OK.
+const (
+	OK      Outcome = "ok"
+	Idle    Outcome = "idle"    // before a first tick: nothing was done
+	Cut     Outcome = "cut"     // the grantor's drain was cut short: the next pass follows at once
+	Aborted Outcome = "aborted" // the machine failed: see Abort
+)
+
+// Report is what one pass did (SPEC 9). Lists are never nil. Spans and readings are durations in the base
+// unit.
+type Report struct {
+	Pass        uint64          `json:"pass"`
+	Incarnation uint64          `json:"incarnation"`
+	Now         *lease.Duration `json:"now"`
+	Outcome     Outcome         `json:"outcome"`
+	Abort       string          `json:"abort,omitempty"`
+	Unwatched   *lease.Duration `json:"unwatched"` // how long nobody watched before this pass, less the cadence
+	Granted     []string        `json:"granted"`
+	Refused     []string        `json:"refused"` // proposals
+	Renewed     []string        `json:"renewed"`
+	Released    []string        `json:"released"`
+	Unknown     []string        `json:"unknown"`
+	Gaps        []string        `json:"gaps"`
+	Truncated   []string        `json:"truncated"`
+	Failed      []Failure       `json:"failed"` // media that could not be read for an error of the machine
+	Dropped     int             `json:"dropped"`
+	Drops       []Drop          `json:"drops"`
+	Reclaims    []Reclaim       `json:"reclaims"`
+	Lapsed      []Ended         `json:"lapsed"`
+	Pending     []Waiting       `json:"pending"`
+	NextDue     *lease.Duration `json:"next_due"` // first reading at which anything can be due
+	Ledger      []Row           `json:"ledger,omitempty"`
+
+	// Err is set when this judge must stop: another has written to its ledger (stream.ErrMoved).
+	Err error `json:"-"`
+	// Causes says why each gap is one, by medium; for people.
+	Causes map[string]string `json:"causes,omitempty"`
+}
+
+// The rows of a Report.
+type (
+	// Failure is a medium that could not be read.
+	Failure struct {
+		Medium string `json:"medium"`
+		Error  string `json:"error"`
+	}
+	// Drop is a line that is defective, undecodable or inadmissible.
+	Drop struct {
+		Medium   string          `json:"medium"`
+		Position stream.Position `json:"position"`
+		Reason   string          `json:"reason"`
+	}
+	// Reclaim is a procedure that reported.
+	Reclaim struct {
+		Lease   string      `json:"lease"`
+		Subject string      `json:"subject"`
+		Cause   lease.Cause `json:"cause"`
+		OK      bool        `json:"ok"`
+		Error   string      `json:"error,omitempty"`
+		Attempt int         `json:"attempt"`
+	}
+	// Ended is a lease whose lapsed this pass recorded.
+	Ended struct {
+		Lease string      `json:"lease"`
+		Cause lease.Cause `json:"cause"`
+	}
+	// Waiting is a lease that is due and not recorded yet.
+	Waiting struct {
+		Lease     string      `json:"lease"`
+		Cause     lease.Cause `json:"cause"`
+		Reclaimed bool        `json:"reclaimed"`
+	}
+	// Row is a live lease in the ledger (SPEC 9, Ledger rows).
+	Row struct {
+		Lease           string          `json:"lease"`
+		Subject         lease.Subject   `json:"subject"`
+		Holder          string          `json:"holder"`
+		Duration        lease.Duration  `json:"duration"`
+		Max             *lease.Duration `json:"max"`
+		Token           *int64          `json:"token"`
+		TenureStart     lease.Duration  `json:"tenure_start"`
+		LastObservation lease.Duration  `json:"last_observation"`
+		Evidence        string          `json:"evidence"`
+		Resumed         *lease.Duration `json:"resumed"`
+		Unwatched       lease.Duration  `json:"unwatched"`
+		Released        bool            `json:"released"`
+		Reclaim         ReclaimState    `json:"reclaim"`
+	}
+	// ReclaimState is how far taking a lease back has come.
+	ReclaimState struct {
+		State    string      `json:"state"` // live or pending
+		Cause    lease.Cause `json:"cause,omitempty"`
+		OK       bool        `json:"ok"`
+		Attempts int         `json:"attempts"`
+		Error    string      `json:"error,omitempty"`
+	}
+)
+
+// Rows are the live leases by id, readings as durations in the base unit.
+func (j *Judge) Rows() []Row {
+	rows := make([]Row, 0, len(j.ledger.entries))
+	for _, id := range sortedKeys(j.ledger.entries) {
+		rows = append(rows, j.row(j.ledger.entries[id]))
+	}
+	return rows
+}
+
+// Row is one live lease, if there is one of that id.
+func (j *Judge) Row(id string) (Row, bool) {
+	if e := j.ledger.entries[id]; e != nil {
+		return j.row(e), true
+	}
+	return Row{}, false
+}
+
+func (j *Judge) row(e *Entry) Row {
+	r := Row{
+		Lease: e.Lease, Subject: e.Subject, Holder: e.Holder, Duration: e.Duration,
+		TenureStart: j.reading(e.TenureStart), LastObservation: j.reading(e.LastObservation),
+		Evidence: "known", Released: e.Released,
+		Unwatched: j.reading(j.ledger.unwatched(e.LastObservation, e.duration)),
+		Reclaim:   ReclaimState{State: "live", OK: e.Reclaimed, Attempts: e.Attempts, Error: e.LastError},
+	}
+	if e.max > 0 {
+		r.Max = &e.Max
+	}
+	if e.Token > 0 {
+		r.Token = &e.Token
+	}
+	if e.Unknown {
+		resumed := j.reading(e.Resumed)
+		r.Evidence, r.Resumed = "unknown", &resumed
+	}
+	if e.Pending() {
+		r.Reclaim.State, r.Reclaim.Cause = "pending", e.Cause
+	}
+	return r
+}
+
+// reading shows base units as a duration. Zero is shown too.
+func (j *Judge) reading(n int64) lease.Duration { return j.ledger.units.Of(n) }
+
+// maxDrops bounds how many drops of one medium a report names. All are counted.
+const maxDrops = 100

@@ -1,0 +1,88 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Settled is the outcome of Settle, which is no pass.
+const Settled Outcome = "settled"
+
+// Settle takes the reports of procedures that have ended since the last pass and records what was taken
+// back, without reading anything. It is for a judge that is being stopped.
+func (j *Judge) Settle(ctx context.Context) Report {
+	j.open()
+	defer func() { j.pass = nil }()
+	j.collect(ctx)
+	j.record(ctx)
+	j.report.Outcome = Settled
+	return j.finish(ctx)
+}
+
+// Running are the leases whose procedure was started and has not reported, by id.
+func (j *Judge) Running() []string {
+	ids := map[string]struct{}{}
+	for e := range j.running {
+		ids[e.Lease] = struct{}{}
+	}
+	return sortedKeys(ids)
+}
+
+// Flush has everything that was journaled on disk. What lies before the cursors can be evicted then.
+func (j *Judge) Flush(ctx context.Context) error {
+	if j.leftover != nil {
+		return errors.New("what the last pass read is not journaled yet: the next pass does")
+	}
+	return j.journal.write(ctx, &delta{Pass: j.ledger.pass, Incarnation: j.ledger.incarnation}, true)
+}
+
+// Subjects are the texts of all subjects that have a live lease, sorted.
+func (j *Judge) Subjects() []string { return sortedKeys(j.ledger.bySubject) }
+
+// Configure takes over another cadence, tolerance, budget, retention, rules, retry, parallel and reclaimer
+// between two passes. Everything else, the unit table among it, changes only at a start. A live lease that
+// the new configuration does not accept is an error, and nothing is taken over then.
+func (j *Judge) Configure(cfg Config) error {
+	l := j.ledger
+	cadence, err := l.units.Count(cfg.Cadence)
+	if err != nil {
+		return fmt.Errorf("cadence: %w", err)
+	}
+	tolerance := int64(0)
+	if cfg.Tolerance.N != 0 {
+		if tolerance, err = l.units.Count(cfg.Tolerance); err != nil {
+			return fmt.Errorf("tolerance: %w", err)
+		}
+	}
+	if err := l.accepted(cfg.Accept); err != nil {
+		return err
+	}
+	l.cadence, l.tolerance = cadence, tolerance
+	j.cfg.Cadence, j.cfg.Tolerance, j.cfg.Accept = cfg.Cadence, cfg.Tolerance, cfg.Accept
+	j.cfg.Rules, j.cfg.Retry, j.cfg.Parallel, j.cfg.Reclaimer = cfg.Rules, cfg.Retry, cfg.Parallel, cfg.Reclaimer
+	if cfg.DrainBudget > 0 {
+		j.cfg.DrainBudget = cfg.DrainBudget
+	}
+	if j.journal != nil {
+		j.journal.most = cfg.Retention
+	}
+	l.requeue() // a shorter tolerance makes leases due sooner than they are queued for
+	return nil
+}
+
+// accepted asks of every live lease whether a configuration has room for it.
+func (l *ledger) accepted(accept func(e Entry) error) error {
+	if accept == nil {
+		return nil
+	}
+	for _, id := range sortedKeys(l.entries) {
+		if err := accept(*l.entries[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Holds says that a holder has a live lease.
+func (j *Judge) Holds(holder string) bool { return len(j.ledger.byHolder[holder]) > 0 }
