@@ -152,3 +152,6 @@ func Remembered(j *Judge) int {
 		len(j.ledger.entries) + len(j.ledger.due) + len(j.ledger.urgent) + len(j.ledger.pending) + len(j.ledger.byHolder) +
 		len(j.ledger.bySubject) + len(j.ledger.answering) + len(j.ledger.holders) + len(j.ledger.asking) + len(j.own)
 }
+
+// Carried is how many changes wait for the next group.
+func Carried(j *Judge) int { return len(j.journal.carried) }

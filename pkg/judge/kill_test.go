@@ -185,7 +185,7 @@ func (s *schedule) wantLapsed(id string) {
 }
 
 func TestKilledAtRandomInARandomLife(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range lives(100) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			s := newSchedule(t, seed, false)

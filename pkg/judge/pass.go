@@ -204,8 +204,8 @@ func (j *Judge) fill(r *Report) {
 	if j.abort != nil {
 		r.Abort = j.abort.Error()
 	}
-	r.Granted, r.Renewed = sortedKeys(j.granted), sortedKeys(j.renewed)
-	r.Released, r.Unknown = sortedKeys(j.released), sortedKeys(j.unknown)
+	r.Granted, r.Renewed = orEmpty(sortedKeys(j.granted)), orEmpty(sortedKeys(j.renewed))
+	r.Released, r.Unknown = orEmpty(sortedKeys(j.released)), orEmpty(sortedKeys(j.unknown))
 	slices.Sort(r.Gaps)
 	slices.Sort(r.Truncated)
 	r.Pending = []Waiting{}

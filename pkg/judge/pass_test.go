@@ -21,6 +21,9 @@ func TestBeforeAFirstTickAPassDoesNothing(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 	}
+	if n := judge.Carried(w.judge); n > 1 {
+		t.Fatalf("idle passes have left %d changes to be journaled", n)
+	}
 	if n := len(w.lines("ledger")); n != before {
 		t.Fatalf("%d lines were written", n-before)
 	}

@@ -129,10 +129,7 @@ func (j *Judge) collect(ctx context.Context) {
 
 // ask has the reclaimer take a lease back, or go on with it; true when it has reported.
 func (j *Judge) ask(ctx context.Context, e *Entry) bool {
-	progress, err := j.cfg.Reclaimer.Reclaim(ctx, Task{
-		Lease: e.Lease, Holder: e.Holder, Subject: e.Subject, Cause: e.Cause, Reason: e.Reason, Token: e.Token,
-		Attempt: e.Attempts + 1, Incarnation: j.ledger.incarnation, ByHand: e.ByHand, Row: j.row(e),
-	})
+	progress, err := j.cfg.Reclaimer.Reclaim(ctx, j.task(e))
 	if progress == Running {
 		return false
 	}
@@ -152,6 +149,14 @@ func (j *Judge) ask(ctx context.Context, e *Entry) bool {
 	j.mark(j.dirty.attempts, e)
 	j.report.Reclaims = append(j.report.Reclaims, report)
 	return true
+}
+
+// task is a lease as its procedure is told of it.
+func (j *Judge) task(e *Entry) Task {
+	return Task{
+		Lease: e.Lease, Holder: e.Holder, Subject: e.Subject, Cause: e.Cause, Reason: e.Reason, Token: e.Token,
+		Attempt: e.Attempts + 1, Incarnation: j.ledger.incarnation, ByHand: e.ByHand, Row: j.row(e),
+	}
 }
 
 // maxText bounds what is remembered of why a procedure failed, or a lease was revoked.

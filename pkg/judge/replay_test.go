@@ -14,7 +14,7 @@ import (
 )
 
 func TestLedgerReplayedEqualsTheOneInMemory(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range lives(100) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			s := newSchedule(t, seed, false)
@@ -34,7 +34,7 @@ func TestLedgerReplayedEqualsTheOneInMemory(t *testing.T) {
 }
 
 func TestLedgerReplayedAtEveryPrefixAndCut(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range lives(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			s := newSchedule(t, seed, false)

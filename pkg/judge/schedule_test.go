@@ -224,7 +224,7 @@ func (s *schedule) wantReplayed() {
 }
 
 func TestScheduleWithFaults(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range lives(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			s := newSchedule(t, seed, true)

@@ -177,3 +177,18 @@ func TestTheBoundsAreStrict(t *testing.T) {
 	wantList(t, "lapsed", ended(w.okAt(65)))
 	wantList(t, "lapsed", ended(w.okAt(66)), "capped by cap", "silent by silence")
 }
+
+// An observation in an aborted pass lies within the interval: what counts is the part after it.
+func TestAnObservationWithinAStallIsOwedTheRestOfIt(t *testing.T) {
+	w := newWorld(t, "a").start()
+	w.okAt(1)
+	w.grant("L", "/s", "a", 30)
+	w.okAt(2)
+	w.renew("a", "L")
+	w.scripts[grantor].Read(stream.ReadFault{State: stream.Transport})
+	w.passAt(20)
+	w.okAt(60)
+	if row := w.row("L"); row.LastObservation != ms(20) || row.Unwatched != ms(25) {
+		t.Fatalf("%+v", row)
+	}
+}

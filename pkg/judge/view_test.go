@@ -20,7 +20,7 @@ func (w *world) everything() string {
 }
 
 func TestAViewConcludesAsThePassWouldAndChangesNoByte(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range lives(60) {
 		s := newSchedule(t, seed, false)
 		s.cfg.DrainBudget, s.cfg.Stamp = 0, nil
 		s.start()
@@ -159,5 +159,21 @@ func TestOpenProposalsAndAnswers(t *testing.T) {
 	w.okAt(3)
 	if len(w.judge.Proposals()) > 0 || !w.judge.Answered("a", "p") || w.judge.Answered("x", "p") {
 		t.Fatal("not answered")
+	}
+}
+
+func TestALookTakesALedgerOfAnotherPlaceAsItStands(t *testing.T) {
+	w := oldLedger(t)
+	w.cfg.Place, w.cfg.Boot = "there", "another"
+	if _, err := judge.Observe(t.Context(), w.config()); !errors.Is(err, judge.ErrPlace) {
+		t.Fatal(err)
+	}
+	w.cfg.Look = true
+	view, err := judge.Observe(t.Context(), w.config())
+	if err != nil || view.Began() != judge.Recovered {
+		t.Fatal(err)
+	}
+	if r, _ := view.Conclude(t.Context(), 9); len(r.Unknown) > 0 {
+		t.Fatalf("unknown %v", r.Unknown)
 	}
 }

@@ -1,0 +1,126 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// App is the only door to the world: streams, environment, working folder, clocks, users. A test makes its
+// own; Main makes the real one.
+type App struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Env      func(string) string
+	Environ  func() []string
+	Cwd      func() (string, error)
+	Hostname func() (string, error)
+	Clock    Clock
+	Zone     *time.Location // in which the time of day is printed, for people only
+	Users    userNames
+	UID      int    // the effective user, or -1 where the system has no such numbers
+	Program  string // how to call this program again, in remedies
+
+	OutIsTerminal, ErrIsTerminal bool
+
+	args    []string // of this run
+	dirFlag string   // -C
+	asFlag  string   // --as
+}
+
+// Main runs the process's own arguments and answers its exit code (SPEC 9).
+//
+// A broken pipe has to come back as an error, and not as a death in the middle of a pass, so SIGPIPE is
+// caught. It is not ignored: what is ignored is inherited by every procedure that is started. Descriptors 0
+// to 2 that are closed need no care: Go's runtime opens /dev/null on them before anything else is opened.
+func Main() int {
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	return newApp().Run(context.Background(), os.Args[1:])
+}
+
+func newApp() *App {
+	program, err := os.Executable()
+	if err != nil {
+		program = "daolease"
+	}
+	return &App{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Env: os.Getenv, Environ: os.Environ, Cwd: os.Getwd, Hostname: os.Hostname,
+		Clock: systemClock{}, Zone: time.Local, Users: systemUsers(), UID: os.Geteuid(), Program: program,
+		OutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+}
+
+// Run executes one command line on a fresh tree of commands and answers its exit code. Every error that any
+// of them returned is printed here, once.
+func (a *App) Run(ctx context.Context, args []string) int {
+	run := *a // the flags and the output's fate belong to this run alone
+	out := &watchedWriter{w: a.Out}
+	run.Out, run.args = out, append([]string{}, args...)
+	root := newRootCmd(&run)
+	entered := markEntered(root)
+	root.SetArgs(run.args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && !*entered {
+		err = asUsage(root, cmd, err)
+	}
+	if err == nil {
+		err = out.failure()
+	}
+	return run.report(err)
+}
+
+// print writes data to stdout in one write.
+func (a *App) print(data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	_, err := a.Out.Write(data)
+	return err
+}
+
+// watchedWriter remembers the first failure of stdout, also where a library that wrote did not look.
+type watchedWriter struct {
+	mu  sync.Mutex
+	w   io.Writer
+	err error
+}
+
+// stdoutError is a failed write to stdout.
+type stdoutError struct{ err error }
+
+func (e *stdoutError) Error() string { return "writing to stdout: " + e.err.Error() }
+func (e *stdoutError) Unwrap() error { return e.err }
+
+// gone says that nobody reads any more, which is no failure worth a word.
+func (e *stdoutError) gone() bool {
+	return errors.Is(e.err, syscall.EPIPE) || errors.Is(e.err, io.ErrClosedPipe)
+}
+
+func (w *watchedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.w.Write(p)
+	if err != nil {
+		w.err = &stdoutError{err}
+	}
+	return n, w.err
+}
+
+func (w *watchedWriter) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}

@@ -1,0 +1,80 @@
+package cmd
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/daolease/daolease/pkg/lease"
+)
+
+// sizing is what the durations of one entry of subjects mean in numbers. Spans are as facts carry them.
+type sizing struct {
+	Match      string         `json:"match"`
+	Duration   lease.Duration `json:"duration"`
+	RenewEvery lease.Duration `json:"renew_every"` // a third
+	Missed     int            `json:"missed"`      // renewals that may be missed in a row
+	SilentPast lease.Duration `json:"silent_past"` // after the last renewal: duration and tolerance
+	TakenBy    lease.Duration `json:"taken_by"`    // the latest at which a passing judge concludes it: a cadence later
+	Text       string         `json:"text"`
+}
+
+// missedRenewals is how many renewals in a row a holder that renews at a third can miss: the next one still comes
+// before its bound.
+const missedRenewals = 2
+
+// sizing says what the durations mean, and advises where they fit badly.
+func (k *checker) sizing() {
+	for i := range k.comp.Config.Subjects {
+		r := &k.comp.Config.Subjects[i]
+		k.report.Sizing = append(k.report.Sizing, k.sizeOf(r))
+		k.adviseOn(r)
+	}
+	c := k.comp.Config
+	if c.Tolerance == 0 {
+		k.advice(k.keyPlace("tolerance"), "set tolerance to the longest that an append takes to be seen, at least 100ms",
+			"with a tolerance of 0s a renewal that is on its way when a duration ends comes too late")
+	}
+}
+
+func (k *checker) sizeOf(r *SubjectRule) sizing {
+	c := k.comp.Config
+	span := func(d time.Duration) lease.Duration { return c.durationOf(c.baseUp(d)) }
+	past := r.Duration + c.Tolerance
+	return sizing{
+		Match: r.Match, Duration: span(r.Duration), RenewEvery: span(r.Duration / 3), Missed: missedRenewals,
+		SilentPast: span(past), TakenBy: span(past + c.Cadence),
+		Text: fmt.Sprintf("%s: with %s a holder renews every %s and survives %d missed renewals; one that died is concluded silent %s to %s after its last renewal",
+			r.Match, formatSpan(r.Duration), formatSpan(r.Duration/3), missedRenewals, formatSpan(past), formatSpan(past+c.Cadence)),
+	}
+}
+
+// adviseOn compares an entry's durations with cadence and tolerance.
+func (k *checker) adviseOn(r *SubjectRule) {
+	c := k.comp.Config
+	least := 2*c.Cadence + c.Tolerance
+	place := func(name string) string {
+		if name == "longest" && !c.given(ruleKey(r.Index, name)) {
+			name = "duration" // whose default it is
+		}
+		return k.keyPlace(ruleKey(r.Index, name))
+	}
+	switch auto := r.Answer == "auto"; {
+	case auto && r.Longest < least:
+		k.problem(place("longest"), fmt.Sprintf("raise it to %s or more, or lower cadence and tolerance", formatSpan(least)),
+			"%s: no proposal is ever granted: the longest, %s, is under twice the cadence and the tolerance, %s", r.Match, formatSpan(r.Longest), formatSpan(least))
+	case auto && r.Duration < least:
+		k.problem(place("duration"), fmt.Sprintf("raise it to %s or more, or lower cadence and tolerance", formatSpan(least)),
+			"%s: a proposal that asks for no duration is refused: %s is under twice the cadence and the tolerance, %s", r.Match, formatSpan(r.Duration), formatSpan(least))
+	case r.Duration < 3*c.Cadence:
+		k.advice(place("duration"), fmt.Sprintf("raise it to %s, or lower the cadence to %s", formatSpan(3*c.Cadence), formatSpan(r.Duration/3)),
+			"%s: with %s a holder renews every %s, more often than the judge passes (%s), which gains nothing", r.Match, formatSpan(r.Duration), formatSpan(r.Duration/3), formatSpan(c.Cadence))
+	}
+	if r.Duration >= least && r.Duration < 2*c.Tolerance {
+		k.advice(place("duration"), fmt.Sprintf("raise it to %s, or lower the tolerance", formatSpan(2*c.Tolerance)),
+			"%s: most of the time until silence is tolerance: %s beside a duration of %s", r.Match, formatSpan(c.Tolerance), formatSpan(r.Duration))
+	}
+	if r.Max > 0 && r.Max < r.Duration {
+		k.advice(place("max"), "raise max, or lower duration",
+			"%s: the cap of %s ends every lease before its duration of %s has passed", r.Match, formatSpan(r.Max), formatSpan(r.Duration))
+	}
+}

@@ -1,0 +1,234 @@
+package cmd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/daolease/daolease/pkg/judge"
+	"github.com/daolease/daolease/pkg/stream"
+)
+
+// hall is whom a judge listens to: the holders' folders as they come and go, and hints of what changed in
+// them. Hints make a pass prompt; what is read is decided by the judge.
+type hall struct {
+	comp    *Composition
+	set     *stream.Set
+	watcher *stream.Watcher
+	teller  *teller
+	wake    chan struct{} // holds one when there is a reason to pass
+
+	// What others write in grantor/: grants, revocations and, where they are not the judge's own, ticks.
+	foreign      []string // files
+	grantorMedia map[string]stream.Medium
+
+	nextCheck int64 // running clock, ms
+
+	mu      sync.Mutex
+	stale   bool          // holders/ has changed since it was last listed
+	heard   bool          // of news elsewhere than in grantor/, since it was last asked
+	grantor []os.FileInfo // of what others write there, when all of it had been read
+	watched map[string]bool
+	junk    map[string]string
+}
+
+// newHall begins to listen. A judge whose passes come from elsewhere hears of nothing, and looks at each pass.
+func newHall(c *Composition, cfg *judge.Config, t *teller, o *judgeOptions) *hall {
+	set := cfg.Media
+	h := &hall{
+		comp: c, set: set, teller: t, wake: make(chan struct{}, 1), stale: true,
+		watched: map[string]bool{}, junk: map[string]string{},
+		foreign:      []string{"facts.jsonl", "policy.jsonl"},
+		grantorMedia: map[string]stream.Medium{mediumGrantor: cfg.Facts, "policy": cfg.Policy},
+	}
+	if c.Config.external() {
+		h.foreign = append(h.foreign, "ticks.jsonl")
+		h.grantorMedia[mediumTicks] = cfg.Ticks
+	}
+	var options []stream.WatcherOption
+	if o.poll || !o.loops() {
+		options = append(options, stream.WatcherPolling())
+	}
+	h.watcher = stream.NewWatcher(h.hint, func(reason string) {
+		if o.loops() {
+			t.say("polling, which costs latency and nothing else: %s", reason)
+		}
+	}, options...)
+	h.watcher.Add(c.holdersDir())
+	h.watcher.Add(c.grantorDir())
+	for _, name := range set.Names() {
+		h.watch(name)
+	}
+	return h
+}
+
+func (h *hall) watch(name string) {
+	h.watched[name] = true
+	h.watcher.Add(h.comp.holderDir(name))
+}
+
+// hint is called by the watcher, from a goroutine of its own.
+func (h *hall) hint(dir string) {
+	if dir == h.comp.grantorDir() {
+		if !h.grantorChanged(h.grantorFacts()) {
+			return // our own ticks and our own ledger
+		}
+	} else {
+		h.set.Touch(filepath.Base(dir))
+		h.mu.Lock()
+		h.heard = true // after the hint, which a pass that clears this has taken then
+		h.stale = h.stale || dir == h.comp.holdersDir()
+		h.mu.Unlock()
+	}
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// grantorFacts stats what others write in grantor/.
+func (h *hall) grantorFacts() []os.FileInfo {
+	var stats []os.FileInfo
+	for _, name := range h.foreign {
+		fi, err := os.Lstat(h.comp.path("grantor", name))
+		if err != nil {
+			fi = nil
+		}
+		stats = append(stats, fi)
+	}
+	return stats
+}
+
+// grantorChanged says that these files are not as they were when all of them had been read.
+func (h *hall) grantorChanged(now []os.FileInfo) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !slices.EqualFunc(now, h.grantor, sameState)
+}
+
+func sameState(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+}
+
+// news says whether what woke the judge is more than its own doing: a pass that grants or records changes the
+// grantor's stream itself.
+func (h *hall) news(ctx context.Context, j *judge.Judge) bool {
+	h.mu.Lock()
+	heard := h.heard
+	h.heard = false
+	h.mu.Unlock()
+	if heard {
+		return true
+	}
+	stats := h.grantorFacts() // before the look at what follows, which then covers them
+	if !h.grantorChanged(stats) {
+		return false
+	}
+	for name, m := range h.grantorMedia {
+		unread := false
+		answer := m.Read(ctx, j.CursorOf(name), stream.Budget{Values: 1}, func(stream.Value) bool {
+			unread = true
+			return false
+		})
+		if unread || answer.State != stream.Blocked {
+			return true
+		}
+	}
+	h.mu.Lock()
+	h.grantor = stats
+	h.mu.Unlock()
+	return false
+}
+
+// attend is called before each pass: it attaches the media of new folders, and looks after the watches. sure
+// has the folders listed although nothing hints at a new one: silence may be concluded in this pass.
+func (h *hall) attend(j *judge.Judge, sure bool) {
+	stats := h.grantorFacts()
+	h.mu.Lock()
+	h.grantor, h.heard = stats, false
+	stale := h.stale
+	h.stale = false
+	h.mu.Unlock()
+	if now := h.comp.app.Clock.Running(); stale || now >= h.nextCheck {
+		h.watcher.Check() // it stats every folder
+		h.nextCheck = now + checkGap.Milliseconds()
+	}
+	if sure || stale || h.watcher.Polling(h.comp.holdersDir()) {
+		h.enlist(j)
+	}
+}
+
+// checkGap is the time between two looks after the watches while nothing hints at a reason. A folder whose watch
+// is lost meanwhile is read at the cadence.
+const checkGap = 5 * time.Second
+
+// enlist brings the media in line with the folders there are. A holder that still has a lease stays, so that
+// the loss of its folder is the gap that it is.
+func (h *hall) enlist(j *judge.Judge) {
+	names, junk, err := h.comp.holderNames()
+	if err != nil {
+		h.teller.once("holders", "listing %s: %v", h.comp.holdersDir(), err)
+		h.mu.Lock()
+		h.stale = true
+		h.mu.Unlock()
+		return
+	}
+	h.teller.over("holders", "holders/ can be listed again")
+	there := map[string]bool{}
+	for _, name := range names {
+		there[name] = true
+		h.enter(j, name)
+	}
+	for _, name := range j.Attached() {
+		if !there[name] && !j.Holds(name) {
+			j.Detach(name)
+			h.watcher.Remove(h.comp.holderDir(name))
+			delete(h.watched, name)
+		}
+	}
+	h.sayJunk(junk)
+}
+
+func (h *hall) enter(j *judge.Judge, name string) {
+	if h.set.Get(name) == nil {
+		m, err := h.comp.holderStream(name)
+		if err != nil {
+			h.teller.once("holder "+name, "holder %s: %v", name, err)
+			return
+		}
+		j.Attach(name, m)
+	}
+	if !h.watched[name] {
+		h.watch(name)
+	}
+}
+
+// sayJunk names what lies in holders/ and is no holder's folder, once.
+func (h *hall) sayJunk(junk []junkEntry) {
+	const most = 8
+	var fresh []string
+	for _, e := range junk {
+		if _, said := h.junk[e.Name]; !said && len(h.junk) < maxJunkSaid {
+			h.junk[e.Name] = e.Why
+			fresh = append(fresh, e.Name+" ("+e.Why+")")
+		}
+	}
+	if len(fresh) > most {
+		fresh = append(fresh[:most], "and more")
+	}
+	if len(fresh) > 0 {
+		h.teller.say("no holder's folder: %s", strings.Join(fresh, ", "))
+	}
+}
+
+// maxJunkSaid bounds what is remembered of what was said.
+const maxJunkSaid = 1000
+
+func (h *hall) close() { _ = h.watcher.Close() }

@@ -1,0 +1,73 @@
+package cmd
+
+import (
+	"context"
+	"math"
+	"os"
+	"time"
+
+	"github.com/daolease/daolease/pkg/judge"
+)
+
+// eventGap is the least time between two passes for events alone: at most 20 a second (SPEC 3).
+const eventGap = 50 * time.Millisecond
+
+// rest waits for a reason to pass again; a signal is answered.
+func (s *sitting) rest(ctx context.Context, began time.Time, r *judge.Report) (os.Signal, error) {
+	next := time.NewTimer(s.until(r))
+	defer next.Stop()
+	events := s.hall.wake
+	var gap <-chan time.Time
+	for {
+		select {
+		case sig := <-s.signals:
+			return sig, nil
+		case <-next.C:
+			return nil, nil
+		case <-s.procs.ended:
+			return nil, nil
+		case <-gap:
+			return nil, nil
+		case <-events:
+			if !s.hall.news(ctx, s.judge) {
+				continue
+			}
+			left := eventGap - time.Since(began)
+			if left <= 0 {
+				return nil, nil
+			}
+			events, gap = nil, time.After(left)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// until is how long the judge may rest if nothing happens.
+func (s *sitting) until(r *judge.Report) time.Duration {
+	rest := s.comp.Config.Cadence / 2
+	switch {
+	case r.Outcome == judge.Cut && s.cameOn():
+		return 0
+	case r.Outcome == judge.Cut, len(r.Truncated) > 0:
+		return min(rest, eventGap)
+	case r.Now == nil || s.due == math.MaxInt64 || s.comp.Config.external():
+		return rest
+	}
+	now, err := s.comp.Config.Units.Count(*r.Now)
+	if err != nil || s.due <= now {
+		// What was due in that pass and is not gone is barred, or waits for room. An event, the end of a
+		// procedure or the next full drain changes that, and time alone does not.
+		return rest
+	}
+	at := s.comp.Config.span(s.due-s.tick) - time.Duration(s.comp.app.Clock.Running()-s.tickAt)*time.Millisecond
+	return max(0, min(rest, at))
+}
+
+// cameOn says that a pass which was cut has read something of the grantor's stream all the same. One that has
+// not would not do better at once.
+func (s *sitting) cameOn() bool {
+	before := s.cutAt
+	s.cutAt = s.judge.CursorOf(mediumGrantor)
+	return s.cutAt != before
+}

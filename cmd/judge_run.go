@@ -1,0 +1,227 @@
+package cmd
+
+import (
+	"context"
+	"math"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/daolease/daolease/pkg/hooks"
+	"github.com/daolease/daolease/pkg/judge"
+	"github.com/daolease/daolease/pkg/stream"
+)
+
+// sitting is one incarnation of a judge on a composition: the judge, and what it acts through.
+type sitting struct {
+	comp    *Composition
+	judge   *judge.Judge
+	lock    *judgeLock
+	adapter *adapter
+	wall    *wallNoter
+	procs   *procedures
+	hall    *hall
+	teller  *teller
+
+	facts, policy *stream.File
+	killAll       context.CancelFunc // kills every running procedure
+	signals       chan os.Signal
+
+	tickAt int64         // raw clock of the newest tick, ms
+	tick   int64         // its reading, base units
+	due    int64         // the first reading at which anything can be due
+	enough int64         // raw clock at which a drain has read long enough, ms
+	cutAt  stream.Cursor // on the grantor's stream, after the last pass that was cut
+}
+
+// sit begins an incarnation: the lock, the ledger, the mark in judge.lock (SPEC 6).
+func sit(ctx context.Context, c *Composition, o *judgeOptions) (*sitting, error) {
+	if err := c.readyForJudge(); err != nil {
+		return nil, err
+	}
+	lock, err := c.lockJudge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kill, killAll := context.WithCancel(context.WithoutCancel(ctx))
+	s := &sitting{comp: c, lock: lock, killAll: killAll, teller: newTeller(c.app)}
+	s.signals = hear(o.loops())
+	s.procs = newProcedures(kill, c, s.teller.say)
+	if err := s.begin(ctx, o); err != nil {
+		s.rise()
+		return nil, err
+	}
+	return s, nil
+}
+
+// readyForJudge refuses a composition on which no judge may act, and makes the folders that are missing.
+func (c *Composition) readyForJudge() error {
+	if err := c.callerIsGrantor(); err != nil {
+		return err
+	}
+	uid := c.app.UID
+	if err := refuseFindings(exitComposition, c.checkGrantorSide(uid)); err != nil {
+		return err
+	}
+	if err := c.Config.assemble(c.Dir, uid); err != nil {
+		return err
+	}
+	return c.makeGrantor()
+}
+
+func (s *sitting) begin(ctx context.Context, o *judgeOptions) error {
+	c := s.comp
+	cfg, err := c.judgeConfig(ctx)
+	if err != nil {
+		return err
+	}
+	cfg.Adopt, cfg.Reclaimer = o.adopt, s.procs
+	cfg.Accept = c.accept
+	if !c.Config.external() {
+		cfg.Stamp = s.appendTick
+		cfg.Draining, cfg.Enough = s.beginDraining, s.readEnough
+	}
+	s.hall, cfg.Hinted = newHall(c, &cfg, s.teller, o), o.loops()
+	s.facts, s.policy = cfg.Facts.(*stream.File), cfg.Policy.(*stream.File)
+	if s.adapter, err = c.judgeAdapter(); err != nil {
+		return err
+	}
+	wall, err := c.wall()
+	if err != nil {
+		return err
+	}
+	s.wall = newWallNoter(c.Config, wall, c.app.Clock)
+	if s.judge, err = judge.New(ctx, cfg); err != nil {
+		return ledgerError(err)
+	}
+	if err := s.markIncarnation(); err != nil {
+		return err
+	}
+	if err := hooks.Sweep(c.runDir(), s.judge.Subjects(), c.identity(nil)); err != nil {
+		s.teller.say("run files: %v", err)
+	}
+	s.teller.began(s.judge)
+	return nil
+}
+
+func (s *sitting) markIncarnation() error {
+	host, err := s.comp.app.Hostname()
+	if err != nil {
+		host = "an unnamed host"
+	}
+	return s.lock.write(mark{Incarnation: s.judge.Incarnation(), PID: os.Getpid(), Host: host})
+}
+
+// accept refuses a configuration that has no room for a live lease (SPEC 8).
+func (c *Composition) accept(e judge.Entry) error {
+	return c.Config.carries(e.Lease, e.Subject, e.Duration, e.Max)
+}
+
+// appendTick reads the clock into the tick stream. Where there is no room for a tick time stands still: nothing
+// lapses because the judge could not write, and what was heard meanwhile waits for a stamp.
+func (s *sitting) appendTick(ctx context.Context) error {
+	if s.comp.Config.external() {
+		return nil
+	}
+	now, _ := s.judge.Now()
+	reading, err := s.adapter.tick(ctx, now)
+	if err != nil {
+		s.teller.once("ticks", "no tick could be appended: %v", err)
+		return err
+	}
+	s.teller.over("ticks", "ticks are appended again")
+	s.tick, s.tickAt = reading, s.comp.app.Clock.Running()
+	return nil
+}
+
+// beginDraining and readEnough bound how long one pass reads the holders' media: half the tolerance, at
+// least 100 ms.
+func (s *sitting) beginDraining() {
+	most := max(s.comp.Config.Tolerance/2, 100*time.Millisecond)
+	s.enough = s.comp.app.Clock.Running() + most.Milliseconds()
+}
+
+func (s *sitting) readEnough() bool { return s.comp.app.Clock.Running() >= s.enough }
+
+// pass runs one pass with what belongs around it, and says what happened.
+func (s *sitting) pass(ctx context.Context) judge.Report {
+	_ = s.appendTick(ctx) // said; the pass goes on at the old reading
+	s.hall.attend(s.judge, s.comp.Config.external() || s.tick >= s.due)
+	report := s.judge.Pass(ctx)
+	s.due = s.firstDue(&report)
+	s.teller.report(s.judge, &report)
+	if reading, ticked := s.judge.Now(); ticked && !s.comp.Config.external() {
+		if err := s.wall.note(ctx, reading); err != nil {
+			s.teller.once("wall", "the time of day could not be noted: %v", err)
+		}
+	}
+	if report.Outcome == judge.OK {
+		s.evict(ctx)
+	}
+	return report
+}
+
+// firstDue is the first reading at which anything can be due, as a pass leaves it.
+func (s *sitting) firstDue(r *judge.Report) int64 {
+	if r.NextDue == nil {
+		return math.MaxInt64
+	}
+	due, err := s.comp.Config.Units.Count(*r.NextDue)
+	if err != nil {
+		return 0
+	}
+	return due
+}
+
+// evict bounds the grantor's stream and the policy medium, never past the cursors that are on disk.
+func (s *sitting) evict(ctx context.Context) {
+	k := s.comp.Config.Retention
+	for _, m := range []struct {
+		file *stream.File
+		name string
+		most byteSize
+	}{{s.facts, mediumGrantor, k.Grantor}, {s.policy, "policy", k.Ticks}} {
+		size, err := m.file.Size(ctx)
+		if m.most == 0 || err != nil || size <= int64(m.most) {
+			continue
+		}
+		if err := s.judge.Flush(ctx); err != nil {
+			return // the next pass says so
+		}
+		if _, err := m.file.Evict(ctx, s.judge.CursorOf(m.name)); err != nil {
+			s.teller.once("evicting "+m.name, "evicting %s: %v", m.file.Path(), err)
+		}
+	}
+}
+
+// loop passes until it is told to stop: on events, at the next moment anything can be due, when a procedure
+// ends, and at least twice a cadence.
+func (s *sitting) loop(ctx context.Context) error {
+	for {
+		began := time.Now()
+		report := s.pass(ctx)
+		if report.Err != nil {
+			return fail(exitOtherJudge, "", "this judge stops: %w", report.Err)
+		}
+		sig, err := s.rest(ctx, began, &report)
+		switch {
+		case err != nil:
+			return err
+		case sig == nil:
+		case isHangup(sig):
+			s.reload()
+		default:
+			return s.suspend(ctx)
+		}
+	}
+}
+
+// rise ends the incarnation: its procedures, its watchers and its lock.
+func (s *sitting) rise() {
+	signal.Stop(s.signals)
+	s.killAll()
+	if s.hall != nil {
+		s.hall.close()
+	}
+	s.lock.release()
+}

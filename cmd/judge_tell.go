@@ -1,0 +1,179 @@
+package cmd
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/daolease/daolease/pkg/judge"
+)
+
+// teller says on stderr what a judge does: conclusions always, conditions when they begin and when they end,
+// and damage once a minute a medium, so that nobody can flood the log.
+type teller struct {
+	app *App
+
+	mu      sync.Mutex
+	lasting map[string]bool
+	dropped map[string]*damage // by medium
+}
+
+// damage is what was dropped on one medium and not said yet.
+type damage struct {
+	next  int64 // running clock from which it may be said again, ms
+	count int
+	first judge.Drop
+}
+
+// maxLasting bounds what is remembered of what was said.
+const maxLasting = 10_000
+
+func newTeller(app *App) *teller {
+	return &teller{app: app, lasting: map[string]bool{}, dropped: map[string]*damage{}}
+}
+
+// say writes one line.
+func (t *teller) say(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.app.say("judge: "+format, args...)
+}
+
+// once says that a condition has begun.
+func (t *teller) once(key, format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.lasting[key] || len(t.lasting) >= maxLasting {
+		return
+	}
+	t.lasting[key] = true
+	t.app.say("judge: "+format, args...)
+}
+
+// over says that a condition has ended, if it was said that it had begun.
+func (t *teller) over(key, format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.lasting[key] {
+		delete(t.lasting, key)
+		t.app.say("judge: "+format, args...)
+	}
+}
+
+func (t *teller) began(j *judge.Judge) {
+	switch j.Began() {
+	case judge.First:
+		t.say("incarnation %d, the first", j.Incarnation())
+	case judge.Threaded:
+		t.say("incarnation %d goes on with the ledger", j.Incarnation())
+	case judge.Recovered:
+		t.say("incarnation %d: the ledger was recovered (a reboot, a moved folder or a damaged end), so all evidence is unknown until it is renewed", j.Incarnation())
+	}
+	if j.LostGrants() {
+		t.say("the grantor's stream had a gap: nothing is granted until daolease recover")
+	}
+}
+
+// report says what a pass came to.
+func (t *teller) report(j *judge.Judge, r *judge.Report) {
+	if r.Outcome != judge.Settled {
+		t.conditions(r)
+		t.damages(r)
+	}
+	for _, id := range r.Granted {
+		if row, live := j.Row(id); live {
+			t.say("granted %s on %q to %s for %v", id, row.Subject.Text(), row.Holder, row.Duration)
+		}
+	}
+	for _, id := range r.Refused {
+		t.say("refused proposal %s", id)
+	}
+	for _, c := range r.Reclaims {
+		if c.OK {
+			t.say("took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
+		} else {
+			t.say("lease %s stays pending (%s): attempt %d to take back %q: %s", c.Lease, c.Cause, c.Attempt, c.Subject, c.Error)
+		}
+	}
+	for _, e := range r.Lapsed {
+		t.say("lapsed %s by %s", e.Lease, e.Cause)
+	}
+}
+
+func (t *teller) conditions(r *judge.Report) {
+	for _, name := range r.Gaps {
+		why := r.Causes[name]
+		if why == "" {
+			why = "what was read last is no longer there"
+		}
+		t.say("a gap on %s: %s", name, why)
+	}
+	if r.Unwatched != nil && r.Outcome == judge.OK { // the next completed pass says it in full
+		t.say("nobody watched for %v beyond the cadence; every lease is owed its part of it", *r.Unwatched)
+	}
+	truncated := map[string]bool{}
+	for _, name := range r.Truncated {
+		truncated["truncated "+name] = true
+		t.once("truncated "+name, "%s has more to read than one pass may; silence of its author is not concluded meanwhile", name)
+	}
+	failed := map[string]bool{}
+	for _, f := range r.Failed {
+		failed["failed "+f.Medium] = true
+		t.once("failed "+f.Medium, "%s: %s", f.Medium, f.Error)
+	}
+	if r.Abort != "" {
+		t.once("abort", "a pass was aborted: %s", r.Abort)
+	}
+	if r.Outcome == judge.OK { // another has not looked everywhere
+		t.ended("truncated ", truncated, "is read to its end again")
+		t.ended("failed ", failed, "answers again")
+		t.over("abort", "passes are completed again")
+	}
+}
+
+// ended says of each condition of a kind that is over.
+func (t *teller) ended(kind string, still map[string]bool, what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key := range t.lasting {
+		if strings.HasPrefix(key, kind) && !still[key] {
+			delete(t.lasting, key)
+			t.app.say("judge: %s %s", strings.TrimPrefix(key, kind), what)
+		}
+	}
+}
+
+// damageGap is the least time between two lines about the same medium's damage.
+const damageGap = time.Minute
+
+// damages says what was dropped: the first of each medium at once, the rest counted.
+func (t *teller) damages(r *judge.Report) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, d := range r.Drops {
+		m := t.dropped[d.Medium]
+		if m == nil {
+			if len(t.dropped) >= maxLasting {
+				continue
+			}
+			m = &damage{}
+			t.dropped[d.Medium] = m
+		}
+		if m.count == 0 {
+			m.first = d
+		}
+		m.count++
+	}
+	now := t.app.Clock.Running()
+	for name, m := range t.dropped {
+		if m.count == 0 || now < m.next {
+			continue
+		}
+		more := ""
+		if m.count > 1 {
+			more = " (and more)"
+		}
+		t.app.say("judge: %s: dropped the line at %v: %s%s", name, m.first.Position, m.first.Reason, more)
+		m.count, m.next = 0, now+damageGap.Milliseconds()
+	}
+}

@@ -1,0 +1,120 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// With -update the pages are written anew; without it they are compared.
+var update = flag.Bool("update", false, "write the man pages anew")
+
+// manDate is what every generated page bears: a date of its own would change it with every run.
+func manDate() *time.Time {
+	d := time.Date(2026, time.November, 30, 0, 0, 0, 0, time.UTC)
+	return &d
+}
+
+// pages renders the page of every command, by file name.
+func pages(t *testing.T) map[string][]byte {
+	root := newRootCmd(&App{Env: func(string) string { return "" }, In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}})
+	root.DisableAutoGenTag = true
+	made := map[string][]byte{}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Hidden || cmd.Name() == "help" {
+			return
+		}
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+		var page bytes.Buffer
+		header := doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Date: manDate(), Source: "daolease", Manual: "daolease manual"}
+		if err := doc.GenMan(cmd, &header, &page); err != nil {
+			t.Fatal(err)
+		}
+		made[name+".1"] = withExitStatus(page.Bytes(), cmd)
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(root)
+	return made
+}
+
+// withExitStatus puts EXIT STATUS where a reader looks for it: before SEE ALSO.
+func withExitStatus(page []byte, cmd *cobra.Command) []byte {
+	var section strings.Builder
+	section.WriteString(".SH EXIT STATUS\n")
+	for _, line := range exitStatus(cmd) {
+		code, meaning, _ := strings.Cut(line, " ")
+		fmt.Fprintf(&section, ".TP\n%s\n%s\n", code, strings.TrimSpace(meaning))
+	}
+	before, after, found := bytes.Cut(page, []byte(".SH SEE ALSO"))
+	if !found {
+		return append(page, section.String()...)
+	}
+	return []byte(string(before) + section.String() + ".SH SEE ALSO" + string(after))
+}
+
+func TestManPagesAreCurrent(t *testing.T) {
+	const dir = "../man"
+	want := pages(t)
+	for name, page := range want {
+		path := filepath.Join(dir, name)
+		if *update {
+			if err := os.WriteFile(path, page, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, page) {
+			t.Errorf("%s is not what the command tree says (go test ./cmd -run TestManPages -update writes it anew): %v", path, err)
+		}
+	}
+	there, err := filepath.Glob(filepath.Join(dir, "daolease*.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range there {
+		if want[filepath.Base(path)] == nil {
+			if *update {
+				_ = os.Remove(path)
+				continue
+			}
+			t.Errorf("%s is the page of no command", path)
+		}
+	}
+}
+
+// Every command shows an example and its exit codes.
+func TestEveryCommandShowsHow(t *testing.T) {
+	var visit func(cmd *cobra.Command, words []string)
+	visit = func(cmd *cobra.Command, words []string) {
+		if cmd.Hidden || cmd.Name() == "help" || cmd.Name() == "completion" {
+			return
+		}
+		var out bytes.Buffer
+		app := &App{Env: func(string) string { return "" }, In: strings.NewReader(""), Out: &out, Err: &out}
+		if code := app.Run(context.Background(), append(words, "--help")); code != 0 {
+			t.Errorf("%v --help: exit %d", words, code)
+		}
+		if !cmd.HasSubCommands() && cmd.Example == "" {
+			t.Errorf("%v has no example", words)
+		}
+		if !cmd.HasSubCommands() && !strings.Contains(out.String(), "Exit status:") {
+			t.Errorf("%v --help says nothing of its exit status", words)
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub, append(append([]string{}, words...), sub.Name()))
+		}
+	}
+	visit(newRootCmd(&App{Env: func(string) string { return "" }, In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}), nil)
+}

@@ -1,0 +1,98 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// makeFolder makes a folder with exactly this mode, whatever the umask, and gives it the owner of the folder
+// it lies in when root makes it. One that is there already is left alone.
+func (a *App) makeFolder(path string, mode fs.FileMode) error {
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// Through a descriptor: a folder whose parent is another's could be exchanged for a link meanwhile.
+	f, err := openFolder(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := a.adopt(f); err != nil {
+		return err
+	}
+	// The mode comes last: a change of owner can drop bits of it, and nobody can enter before.
+	return f.Chmod(mode)
+}
+
+// makeGrantor makes what the judge writes into.
+func (c *Composition) makeGrantor() error {
+	if err := c.app.makeFolder(c.grantorDir(), 0o755); err != nil {
+		return err
+	}
+	if err := c.app.makeFolder(c.runDir(), 0o700); err != nil {
+		return err
+	}
+	return c.app.makeFolder(c.holdersDir(), c.holdersMode())
+}
+
+// holdersMode is what the folder of the holders' folders has: everybody may make their own where the owner
+// of a folder says whose it is.
+func (c *Composition) holdersMode() fs.FileMode {
+	if c.Config.byOwner() {
+		return 0o777 | fs.ModeSticky
+	}
+	return 0o755
+}
+
+// makeHolder makes a holder's folder, where the caller may. A caller who may not is told who can (exit 4).
+func (c *Composition) makeHolder(name string) error {
+	if err := c.holderName(name); err != nil {
+		return usagef("choose another name with --as NAME", "%q cannot be a holder's name: %w", name, err)
+	}
+	if err := c.app.makeFolder(c.holdersDir(), c.holdersMode()); err != nil {
+		return c.noHolderFolder(name, err)
+	}
+	if err := c.app.makeFolder(c.holderDir(name), 0o755); err != nil {
+		return c.noHolderFolder(name, err)
+	}
+	return nil
+}
+
+func (c *Composition) noHolderFolder(name string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return fail(exitFailure, "", "%w", err)
+	}
+	hint := fmt.Sprintf("the grantor makes it: daolease -C %s holder add %s", shellQuote(c.Dir), shellQuote(name))
+	if user, uidErr := c.app.callerName(); uidErr == nil {
+		hint += " --user " + shellQuote(user)
+	}
+	return fail(exitRefused, hint, "holder %q has no folder here, and you may not make one: %w", name, err)
+}
+
+// adopt gives a file or folder that root has made the owner of the folder it lies in (SPEC 8).
+func (a *App) adopt(f *os.File) error {
+	if a.UID != 0 {
+		return nil
+	}
+	uid, gid, err := parentOwner(f.Name())
+	if err != nil {
+		return err
+	}
+	return f.Chown(uid, gid)
+}
+
+func parentOwner(path string) (uid, gid int, err error) {
+	fi, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return 0, 0, err
+	}
+	uid, gid = ownerOf(fi)
+	return uid, gid, nil
+}

@@ -1,0 +1,101 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/daolease/daolease/pkg/lease"
+)
+
+type proposeOptions struct {
+	duration, wait spanFlag
+	async, asJSON  bool
+	note           string
+	output         outputFlag
+}
+
+func (o *proposeOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	addSpan(f, &o.duration, "duration", "how long a `span` the lease shall last unrenewed (default: as the grantor gives)", false)
+	addSpan(f, &o.wait, "wait", "while it is held by another, wait so long a `span`, or inf", true)
+	f.BoolVar(&o.async, "async", false, "wait for no answer; print the proposal's id")
+	f.StringVar(&o.note, "note", "", "a `text` for people")
+	f.BoolVar(&o.asJSON, "json", false, "SUBJECT is a JSON value")
+	addOutput(cmd, &o.output, leaseForms())
+	cmd.MarkFlagsMutuallyExclusive("wait", "async")
+}
+
+func newProposeCmd(app *App) *cobra.Command {
+	o := &proposeOptions{}
+	cmd := &cobra.Command{
+		Use:     "propose SUBJECT",
+		GroupID: groupHolder,
+		Short:   "Ask for a lease on a subject",
+		Long: `propose asks the grantor for a lease and prints its id. It waits at most 10 s for the answer, and withdraws
+the proposal when none comes. A subject that is held by another is refused at once, naming the holder; with
+--wait it proposes again when that lease lapses. Renew the lease with daolease renew, at a third of its duration.`,
+		Example: `  lease=$(daolease propose build) || exit
+  daolease propose /srv/shared/a --duration 5min --wait 1h
+  eval "$(daolease propose build -o env)"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runPropose(cmd.Context(), app, o, args[0]) },
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func runPropose(ctx context.Context, app *App, o *proposeOptions, word string) error {
+	subject, err := readSubject(word, o.asJSON)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	s, err := openSide(app, true)
+	if err != nil {
+		return err
+	}
+	w := wish{subject: subject, note: o.note}
+	if w.ask, err = s.comp.askOf(&o.duration); err != nil {
+		return err
+	}
+	a := s.ask(w, o.wait)
+	defer a.close()
+	if o.async {
+		return a.leave(ctx, o)
+	}
+	view, err := a.obtain(ctx)
+	if err != nil {
+		return err
+	}
+	return app.showLease(&o.output, view)
+}
+
+// leave proposes and waits for no answer.
+func (a *quest) leave(ctx context.Context, o *proposeOptions) error {
+	if _, err := a.clear(ctx); err != nil {
+		return orSignal(ctx, err)
+	}
+	id, err := a.submit(ctx)
+	if err != nil {
+		return orSignal(ctx, err)
+	}
+	a.vigil.look(ctx, a.facts.Path())
+	return a.app.showLease(&o.output, leaseView{Proposal: &id, Subject: a.subject, Holder: a.name, Duration: a.wish.ask})
+}
+
+// askOf is a duration that was given on the command line as a fact says it; zero when none was.
+func (c *Composition) askOf(s *spanFlag) (lease.Duration, error) {
+	if !s.Given {
+		return lease.Duration{}, nil
+	}
+	if s.D <= 0 {
+		return lease.Duration{}, usagef("", "a duration of %s is none", formatSpan(s.D))
+	}
+	d, err := c.Config.duration(s.D)
+	if err != nil {
+		return d, usagef("", "%w", err)
+	}
+	return d, nil
+}

@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/daolease/daolease/pkg/judge"
+	"github.com/daolease/daolease/pkg/lease"
+)
+
+// retriable says that the same proposal may be answered differently later.
+func retriable(reason string) bool {
+	return reason == judge.RefusedBusy || reason == judge.RefusedLimit || reason == judge.RefusedStale
+}
+
+// refusedError is a proposal that was refused (exit 4).
+func refusedError(id string, p *lease.Proposed, name string) error {
+	hint := ""
+	switch {
+	case p.Reason == judge.RefusedBusy && p.HeldBy == name:
+		hint = fmt.Sprintf("you hold it yourself: daolease renew %s, or daolease release %s", p.By, p.By)
+	case retriable(p.Reason):
+		hint = "--wait D proposes again until it is granted"
+	case p.Reason == judge.RefusedShort:
+		hint = "ask for more with --duration"
+	}
+	return fail(exitRefused, hint, "proposal %s was refused: %s", id, refusalText(p, name))
+}
+
+// refusalText is why a proposal was refused, for people.
+func refusalText(p *lease.Proposed, name string) string {
+	switch p.Reason {
+	case judge.RefusedBusy:
+		who := p.HeldBy
+		if who == "" {
+			who = "another holder"
+		}
+		if p.By == "" {
+			return fmt.Sprintf("busy: %s holds %s", who, p.Subject.Text())
+		}
+		return fmt.Sprintf("busy: %s holds lease %s on %s", who, p.By, p.Subject.Text())
+	case judge.RefusedSubject:
+		return fmt.Sprintf("subject: nothing is granted on %s here", p.Subject.Text())
+	case judge.RefusedHolder:
+		return fmt.Sprintf("holder: nothing is granted to %s on %s", name, p.Subject.Text())
+	case judge.RefusedShort:
+		return "short: so short a duration cannot be judged; it must be at least twice the cadence plus the tolerance"
+	case judge.RefusedLimit:
+		return fmt.Sprintf("limit: %s has as many leases as it may have", name)
+	case judge.RefusedStale:
+		return "stale: it was read after a gap, and may have been an old one"
+	case "":
+		return "the grantor gave no reason"
+	}
+	return p.Reason
+}

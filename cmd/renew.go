@@ -1,0 +1,217 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/daolease/daolease/pkg/lease"
+	"github.com/daolease/daolease/pkg/stream"
+)
+
+type renewOptions struct {
+	subject            string
+	asJSON, all, ifDue bool
+	output             outputFlag
+	shown, bySubject   bool // -o and --subject were given
+}
+
+func (o *renewOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.subject, "subject", "", "the lease on this `subject`")
+	f.BoolVar(&o.asJSON, "json", false, "the subject is a JSON value")
+	f.BoolVar(&o.all, "all", false, "every lease that is held")
+	f.BoolVar(&o.ifDue, "if-due", false, "only what is older than a sixth of its duration; silent when all is well")
+	addOutput(cmd, &o.output, append([]string{"table"}, leaseForms()...))
+	cmd.MarkFlagsMutuallyExclusive("all", "subject")
+}
+
+func newRenewCmd(app *App) *cobra.Command {
+	o := &renewOptions{}
+	cmd := &cobra.Command{
+		Use:     "renew [LEASE | --subject S | --all]",
+		GroupID: groupHolder,
+		Short:   "Show that one still holds a lease, and what is left of it",
+		Long: `renew appends a renewal for a lease that is held, and prints what is left until its bound. Without a LEASE it is
+that of $DAOLEASE_LEASE, else the one that is held. Past its bound a lease is lost, and no renewal revives it:
+propose anew. Renew at a third of the duration; with --if-due it may be called as often as one likes.`,
+		Example: `  daolease renew
+  daolease renew "$lease" -o json
+  * * * * * daolease renew --all --if-due    # from cron`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.shown, o.bySubject = cmd.Flags().Changed("output"), cmd.Flags().Changed("subject")
+			return runRenew(cmd.Context(), app, o, args)
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func runRenew(ctx context.Context, app *App, o *renewOptions, args []string) error {
+	if o.all && len(args) > 0 {
+		return usagef("", "--all is every lease; name none beside it")
+	}
+	w, err := app.readWanted(args, o.subject, o.bySubject, o.asJSON)
+	if err != nil {
+		return err
+	}
+	s, err := openSide(app, false)
+	if err != nil {
+		return err
+	}
+	var views []leaseView
+	err = s.turn(ctx, func(t *turn) error {
+		if o.all {
+			views, err = t.renewAll(ctx, o.ifDue)
+			return err
+		}
+		id, err := t.resolve(ctx, w, t.renewable, past)
+		if err != nil {
+			return err
+		}
+		view, err := t.renewOne(ctx, id, o.ifDue)
+		if err == nil {
+			views = append(views, view)
+		}
+		return err
+	})
+	if len(views) > 0 {
+		s.vigil.look(ctx, s.facts.Path())
+	}
+	// What was renewed is printed also where something else failed.
+	return errors.Join(err, s.showRenewed(o, views))
+}
+
+// renewable says that a renewal would count: the lease is held, or will be from its first renewal on.
+func (t *turn) renewable(held *lease.Held) bool {
+	var why *lease.NotHeld
+	err := t.h.Holding(held.Lease, t.reading)
+	return err == nil || errors.As(err, &why) && why.Why == lease.NoBasis
+}
+
+// past says that a lease was not given back and is not known to have ended.
+func past(held *lease.Held) bool { return held.Lapsed == "" && held.Release == "" && held.Unfit == "" }
+
+// renewOne renews one lease, unless it is not due.
+func (t *turn) renewOne(ctx context.Context, id string, ifDue bool) (leaseView, error) {
+	held := t.h.State.Leases[id]
+	// The bound is checked at this moment: looking may have taken long.
+	reading, err := t.now(ctx)
+	if err != nil {
+		return leaseView{}, err
+	}
+	var why *lease.NotHeld
+	if errors.As(t.h.Holding(id, reading), &why) && why.Why != lease.NoBasis {
+		return leaseView{}, t.notHeld(id, why)
+	}
+	if kept, err := t.kept(ctx, id); err != nil {
+		return leaseView{}, err
+	} else if kept {
+		return leaseView{}, fail(exitRefused, "what is renewed by others would hide that the held command is dead", "lease %s is kept renewed by a daolease hold", id)
+	}
+	if ifDue && !t.h.Due(id, reading, 6) {
+		return t.view(held), nil
+	}
+	return t.append(ctx, held, why != nil)
+}
+
+// append appends the renewal of a lease and notes it at the reading that was taken before.
+func (t *turn) append(ctx context.Context, held *lease.Held, first bool) (leaseView, error) {
+	fact, err := lease.NewRenewal(held.Lease)
+	if err != nil {
+		return leaseView{}, err
+	}
+	if _, err := t.facts.Append(ctx, stream.How{}, fact.Encode()); err != nil {
+		return leaseView{}, err
+	}
+	if err := t.h.Renewed(held.Lease, t.reading); err != nil {
+		return leaseView{}, t.notHeld(held.Lease, err)
+	}
+	if first {
+		t.app.say("lease %s: since when it was granted is not known; it is held from this renewal on", held.Lease)
+	}
+	return t.view(held), nil
+}
+
+// renewAll renews every lease that is held and is not kept renewed by a hold. It answers the gravest error, the
+// others being said: an append that did not answer ok, then a lease that was lost.
+func (t *turn) renewAll(ctx context.Context, ifDue bool) (views []leaseView, gravest error) {
+	grave := func(err error) {
+		switch {
+		case gravest == nil:
+			gravest = err
+		case codeOf(err) == exitNotAppended && codeOf(gravest) != exitNotAppended:
+			t.app.report(gravest)
+			gravest = err
+		default:
+			t.app.report(err)
+		}
+	}
+	found := false
+	for _, id := range slices.Sorted(maps.Keys(t.h.State.Leases)) {
+		held := t.h.State.Leases[id]
+		if !t.renewable(held) && !t.lostNow(held) {
+			continue
+		}
+		found = true
+		if kept, err := t.kept(ctx, id); err == nil && kept {
+			continue
+		}
+		view, err := t.renewOne(ctx, id, ifDue)
+		if err != nil {
+			grave(err)
+			continue
+		}
+		views = append(views, view)
+	}
+	if !found {
+		return nil, fail(exitNothingHeld, proposeHint, "holder %q holds nothing", t.name)
+	}
+	return views, gravest
+}
+
+// lostNow says that a lease was lost without its holder's doing: its bound has passed and nobody has recorded
+// its end, or that was recorded just now.
+func (t *turn) lostNow(held *lease.Held) bool {
+	if past(held) && !held.Void {
+		return true
+	}
+	return held.Lapsed != "" && held.Release == "" && slices.ContainsFunc(t.news, func(o lease.Observation) bool {
+		return o.What == lease.HasLapsed && o.Lease == held.Lease
+	})
+}
+
+// showRenewed prints what is left of each lease.
+func (s *side) showRenewed(o *renewOptions, views []leaseView) error {
+	if len(views) == 0 || o.ifDue && !o.shown {
+		return nil
+	}
+	switch {
+	case o.output.form == "table":
+		return s.app.show(&o.output, views, "", func(bool) table { return s.leftTable(views) })
+	case o.output.form == "json" && o.all:
+		return s.app.show(&o.output, views, "", nil)
+	}
+	for _, v := range views {
+		if err := s.app.showLease(&o.output, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *side) leftTable(views []leaseView) table {
+	t := table{Header: []string{"LEASE", "SUBJECT", "LEFT"}}
+	for _, v := range views {
+		left := ""
+		if v.Left != nil {
+			left = s.forPeople(*v.Left)
+		}
+		t.Rows = append(t.Rows, []string{v.id(), v.Subject.Text(), left})
+	}
+	return t
+}

@@ -1,0 +1,191 @@
+package cmd
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// commands is every command but help and completion, in the order of SPEC 9.
+func commands(app *App) []*cobra.Command {
+	return []*cobra.Command{
+		newInitCmd(app),
+		newHolderCmd(app),
+		newProposeCmd(app),
+		newGrantCmd(app),
+		newRefuseCmd(app),
+		newRenewCmd(app),
+		newReleaseCmd(app),
+		newRevokeCmd(app),
+		newInspectCmd(app),
+		newLogCmd(app),
+		newTickCmd(app),
+		newCheckCmd(app),
+		newJudgeCmd(app),
+		newRecoverCmd(app),
+		newDemoCmd(app),
+		newVersionCmd(app),
+	}
+}
+
+// The groups of the help text: who uses a command.
+const (
+	groupHolder  = "holder"
+	groupGrantor = "grantor"
+	groupAnyone  = "anyone"
+)
+
+// newRootCmd makes a fresh tree. A tree is executed once: cobra keeps flags and contexts of a former run.
+func newRootCmd(app *App) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "daolease",
+		Short: "Leases over plain files: a grant lapses unless it is renewed",
+		Long: `daolease keeps leases over plain files.
+
+A lease is a grant that lapses unless it is renewed. Facts are JSON lines on append-only files. The judge
+runs where the resource is: it reads them, takes back what has fallen silent, and records that afterwards.`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		DisableSuggestions:         true, // they come as a hint, on a line of their own
+		SuggestionsMinimumDistance: 2,
+	}
+	root.SetIn(app.In)
+	root.SetOut(app.Out)
+	root.SetErr(app.Err)
+	root.SetVersionTemplate("daolease {{.Version}}\n")
+	root.PersistentFlags().StringVarP(&app.dirFlag, "dir", "C", "", "the composition's `folder` (default: $DAOLEASE_DIR, else found upward)")
+	root.PersistentFlags().StringVar(&app.asFlag, "as", "", "the holder's `name` (default: $DAOLEASE_AS, else USER@HOST)")
+	root.AddGroup(
+		&cobra.Group{ID: groupHolder, Title: "For holders:"},
+		&cobra.Group{ID: groupGrantor, Title: "For the grantor, on the machine that has the resource:"},
+		&cobra.Group{ID: groupAnyone, Title: "For anyone:"},
+	)
+	root.AddCommand(commands(app)...)
+	root.AddCommand(otherVerbs()...)
+	root.SetHelpCommand(newHelpCmd())
+	root.SetCompletionCommandGroupID(groupAnyone)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	addExitStatus(root)
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() {
+			refuseBare(cmd)
+		}
+	}
+	return root
+}
+
+// refuseBare makes a command that only groups others refuse to be run alone or with an unknown word: cobra
+// would print help and exit 0, and a script would take that for success.
+func refuseBare(cmd *cobra.Command) {
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		var names []string
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		return usagef(seeHelp(cmd), "%s: one of %s is wanted", cmd.CommandPath(), strings.Join(names, ", "))
+	}
+}
+
+// newHelpCmd is help that exits 2 where there is nothing of that name, as cobra's own does not.
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Help about any command",
+		Example: "  daolease help hold",
+		GroupID: groupAnyone,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef(seeHelp(cmd.Root()), "no help on %q", strings.Join(args, " "))
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		},
+	}
+}
+
+// otherVerbs are the words that users of other tools try first. Each answers with the right one and exits 2,
+// whatever follows it.
+func otherVerbs() []*cobra.Command {
+	right := [...][2]string{
+		{"lock", "daolease hold SUBJECT -- CMD holds a lease around a command; daolease propose SUBJECT asks for one"},
+		{"acquire", "daolease propose SUBJECT asks for a lease; daolease hold SUBJECT -- CMD holds one around a command"},
+		{"run", "daolease hold SUBJECT -- CMD holds a lease around a command"},
+		{"unlock", "daolease release LEASE gives a lease back"},
+		{"status", "daolease inspect shows who holds what"},
+		{"list", "daolease inspect shows who holds what; daolease holder list shows the holders"},
+		{"keep-alive", "daolease renew renews once; daolease hold SUBJECT -- CMD keeps renewing"},
+		{"transfer", "a lease passes to nobody else: daolease release gives it back, and the other holder proposes anew"},
+		{"delegate", "nobody renews for another: let your own lease depend on a lease that you grant, each with a judge of its own"},
+	}
+	cmds := make([]*cobra.Command, 0, len(right))
+	for _, verb := range right {
+		cmds = append(cmds, &cobra.Command{
+			Use: verb[0], Hidden: true, DisableFlagParsing: true,
+			Short: "Not a command of daolease: " + verb[1],
+			RunE:  func(*cobra.Command, []string) error { return usagef(verb[1], "daolease has no %q", verb[0]) },
+		})
+	}
+	return cmds
+}
+
+// markEntered makes every command note that it was entered: an error before that is one of usage.
+func markEntered(root *cobra.Command) *bool {
+	entered := new(bool)
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if run := cmd.RunE; run != nil {
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				*entered = true
+				return run(cmd, args)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	return entered
+}
+
+// asUsage makes an error of cobra's (an unknown command or flag, a wrong number of words) one of usage, with
+// the remedy that fits.
+func asUsage(root, cmd *cobra.Command, err error) error {
+	if codeOf(err) != exitFailure {
+		return err
+	}
+	if rest, unknown := strings.CutPrefix(err.Error(), "unknown command "); unknown {
+		return unknownCommand(root, cmd, rest)
+	}
+	return usagef(seeHelp(cmd), "%w", err)
+}
+
+func unknownCommand(root, cmd *cobra.Command, rest string) error {
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil {
+		quoted = rest
+	}
+	word, err := strconv.Unquote(quoted)
+	if err != nil {
+		word = quoted
+	}
+	if cmd != root && !cmd.HasSubCommands() {
+		return usagef(seeHelp(cmd), "%s: unexpected argument %q", cmd.CommandPath(), word)
+	}
+	hint := seeHelp(cmd)
+	if near := cmd.SuggestionsFor(word); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usagef(hint, "%s has no command %q", cmd.CommandPath(), word)
+}
+
+func seeHelp(cmd *cobra.Command) string { return fmt.Sprintf("see %s --help", cmd.CommandPath()) }

@@ -1,0 +1,72 @@
+package cmd
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// escape shows what a terminal would act on or hide: control characters, marks that turn the direction of
+// writing, invisible characters and bytes that are no UTF-8 come out as \n, \x1b, \u202e, \xff. Everything
+// that can be printed stays as it is (SPEC 9).
+func escape(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func isPlain(s string) bool {
+	for i, r := range s {
+		if !strconv.IsPrint(r) || r == utf8.RuneError && s[i] != "\uFFFD"[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// escapeUnicode replaces what cannot be printed, save newlines, by escapes \uXXXX. It is for JSON and
+// for double-quoted YAML, where such characters only occur within strings; wide escapes a character above
+// U+FFFF.
+func escapeUnicode(text []byte, wide func(rune) string) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case r == '\n' || strconv.IsPrint(r):
+			out = append(out, text[i:i+size]...)
+		case r > 0xFFFF:
+			out = append(out, wide(r)...)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += size
+	}
+	return out
+}
+
+// shellQuote quotes a word for sh, only where it must.
+func shellQuote(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@:%+=,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

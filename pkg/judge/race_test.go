@@ -1,0 +1,6 @@
+//go:build race
+
+package judge_test
+
+// lives is how many of so many random lives are told: under the race detector a fifth.
+func lives(n uint64) uint64 { return (n + 4) / 5 }
