@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +24,7 @@ type attribution struct {
 	mu     sync.Mutex
 	seen   map[string]map[string]ownership // by medium, by file: what was last admitted
 	known  map[int]string                  // names once resolved, also by former processes
+	news   map[string]string               // of these, what was resolved since News, by the number as text
 	recent map[int]resolved                // answers of this process, for a while
 }
 
@@ -44,7 +44,7 @@ var _ lease.Resolver = (*attribution)(nil)
 
 func newAttribution(c *Composition) *attribution {
 	return &attribution{
-		comp: c, seen: map[string]map[string]ownership{}, known: map[int]string{}, recent: map[int]resolved{},
+		comp: c, seen: map[string]map[string]ownership{}, known: map[int]string{}, news: map[string]string{}, recent: map[int]resolved{},
 	}
 }
 
@@ -119,29 +119,36 @@ func (a *attribution) user(uid int) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.recent[uid] = resolved{name, now + namesLast}
-	if name != number {
-		a.known[uid] = name
+	if name != number && a.known[uid] != name {
+		a.known[uid], a.news[strconv.Itoa(uid)] = name, name
 	}
 	return name, nil
 }
 
-// Known are the names that were resolved, to be kept with the cursors: JSON makes an object of it.
-func (a *attribution) Known() map[int]string {
+// News are the names that were resolved since it was last asked, by the number of the user. A judge keeps them
+// with its cursors (see judge.Rememberer).
+func (a *attribution) News() map[string]string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return maps.Clone(a.known)
+	news := a.news
+	a.news = map[string]string{}
+	return news
 }
 
 // Remember takes over what a former process knew.
-func (a *attribution) Remember(known map[int]string) {
+func (a *attribution) Remember(known map[string]string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.Copy(a.known, known)
+	for number, name := range known {
+		if uid, err := strconv.Atoi(number); err == nil {
+			a.known[uid] = name
+		}
+	}
 }
 
-// owner is whose medium it is, for fairness between users with many media. It need not be right: it decides
+// Owner is whose medium it is, for fairness between users with many media. It need not be right: it decides
 // the order of reading only.
-func (a *attribution) owner(medium string) string {
+func (a *attribution) Owner(medium string) string {
 	dir := a.comp.holderDir(medium)
 	if medium == mediumGrantor {
 		dir = a.comp.grantorDir()

@@ -162,7 +162,7 @@ func TestOwnerAttribution(t *testing.T) {
 	if authors, _, err := readAuthors(t, c, mediumGrantor, g); err != nil || len(authors) != 1 || authors[0] != lease.Nobody {
 		t.Errorf("the grantor's file of alice: %q, %v", authors, err)
 	}
-	if a, b := c.attribution.owner("alice"), c.attribution.owner("alice@laptop"); a != b || a == c.attribution.owner("uid-4242") {
+	if a, b := c.attribution.Owner("alice"), c.attribution.Owner("alice@laptop"); a != b || a == c.attribution.Owner("uid-4242") {
 		t.Errorf("fairness goes by user: %s %s", a, b)
 	}
 }
@@ -238,12 +238,12 @@ func TestNamesThatCannotBeToldNow(t *testing.T) {
 	}
 
 	// What one process knew, the next one does too.
-	text, err := json.Marshal(a.Known())
+	text, err := json.Marshal(a.News())
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[int]string{}
-	if err := json.Unmarshal(text, &known); err != nil || !maps.Equal(known, map[int]string{1001: "alice", 1002: "bob"}) {
+	known := map[string]string{}
+	if err := json.Unmarshal(text, &known); err != nil || !maps.Equal(known, map[string]string{"1001": "alice", "1002": "bob"}) {
 		t.Fatalf("%v, %v", known, err)
 	}
 	next := newAttribution(c)

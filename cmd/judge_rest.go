@@ -12,6 +12,19 @@ import (
 // eventGap is the least time between two passes for events alone: at most 20 a second (SPEC 3).
 const eventGap = 50 * time.Millisecond
 
+// calmGap is the same after a pass that heard nothing but renewals, which are in no hurry. Where many holders
+// renew all the time, passes for each of them would cost more than all else.
+const calmGap = 125 * time.Millisecond
+
+// eventGap is the least time between a pass and the next one, if that is for events alone.
+func (s *sitting) eventGap(r *judge.Report) time.Duration {
+	calm := len(r.Granted)+len(r.Refused)+len(r.Released)+len(r.Reclaims)+len(r.Pending) == 0
+	if len(r.Renewed) > 0 && calm {
+		return max(eventGap, min(calmGap, s.comp.Config.Cadence/8))
+	}
+	return eventGap
+}
+
 // rest waits for a reason to pass again; a signal is answered.
 func (s *sitting) rest(ctx context.Context, began time.Time, r *judge.Report) (os.Signal, error) {
 	next := time.NewTimer(s.until(r))
@@ -32,7 +45,7 @@ func (s *sitting) rest(ctx context.Context, began time.Time, r *judge.Report) (o
 			if !s.hall.news(ctx, s.judge) {
 				continue
 			}
-			left := eventGap - time.Since(began)
+			left := s.eventGap(r) - time.Since(began)
 			if left <= 0 {
 				return nil, nil
 			}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"sync"
 	"time"
 
 	"github.com/daolease/daolease/pkg/hooks"
@@ -30,7 +31,7 @@ type sitting struct {
 	tickAt int64         // raw clock of the newest tick, ms
 	tick   int64         // its reading, base units
 	due    int64         // the first reading at which anything can be due
-	enough int64         // raw clock at which a drain has read long enough, ms
+	drain  time.Time     // since when the holders' media are being read
 	cutAt  stream.Cursor // on the grantor's stream, after the last pass that was cut
 }
 
@@ -86,6 +87,7 @@ func (s *sitting) begin(ctx context.Context, o *judgeOptions) error {
 	if s.adapter, err = c.judgeAdapter(); err != nil {
 		return err
 	}
+	s.adapter.boot = sync.OnceValue(s.adapter.boot) // it lasts as long as this process
 	wall, err := c.wall()
 	if err != nil {
 		return err
@@ -136,12 +138,11 @@ func (s *sitting) appendTick(ctx context.Context) error {
 
 // beginDraining and readEnough bound how long one pass reads the holders' media: half the tolerance, at
 // least 100 ms.
-func (s *sitting) beginDraining() {
-	most := max(s.comp.Config.Tolerance/2, 100*time.Millisecond)
-	s.enough = s.comp.app.Clock.Running() + most.Milliseconds()
-}
+func (s *sitting) beginDraining() { s.drain = time.Now() }
 
-func (s *sitting) readEnough() bool { return s.comp.app.Clock.Running() >= s.enough }
+func (s *sitting) readEnough() bool {
+	return time.Since(s.drain) >= max(s.comp.Config.Tolerance/2, 100*time.Millisecond)
+}
 
 // pass runs one pass with what belongs around it, and says what happened.
 func (s *sitting) pass(ctx context.Context) judge.Report {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/daolease/daolease/pkg/lease"
 	"github.com/daolease/daolease/pkg/stream"
@@ -22,6 +23,7 @@ type delta struct {
 	Stalls      []stall `json:"stalls,omitempty"`
 
 	Cursors map[string]stream.Cursor `json:"cursors,omitempty"` // an empty one: forgotten
+	Known   map[string]string        `json:"known,omitempty"`   // by the resolver
 	Seen    []string                 `json:"seen,omitempty"`
 	Entries []*Entry                 `json:"granted,omitempty"`
 
@@ -83,6 +85,7 @@ func (l *ledger) apply(d *delta) error {
 	for name, c := range d.Cursors {
 		l.setCursor(name, c)
 	}
+	maps.Copy(l.names, d.Known)
 	for _, id := range d.Seen {
 		l.remember(id)
 	}
@@ -173,7 +176,7 @@ func (l *ledger) snapshot(base string) *delta {
 	head := &delta{
 		Snapshot: true, Start: l.start(base),
 		Pass: l.pass, Incarnation: l.incarnation, Token: l.token, LostGrants: l.lostGrants,
-		Stalls: l.stalls, Cursors: l.cursors, Seen: l.seenOrder, Holders: l.holders,
+		Stalls: l.stalls, Cursors: l.cursors, Known: l.names, Seen: l.seenOrder, Holders: l.holders,
 	}
 	if l.ticked {
 		head.Now = &l.now

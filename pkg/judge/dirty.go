@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/daolease/daolease/pkg/stream"
@@ -91,6 +92,10 @@ func (j *Judge) changes() *delta {
 		for name := range p.holders {
 			d.Holders[name] = l.holders[name].copy()
 		}
+	}
+	if r, remembers := j.cfg.Resolver.(Rememberer); remembers {
+		d.Known = r.News()
+		maps.Copy(l.names, d.Known)
 	}
 	if len(p.cursors) > 0 {
 		d.Cursors = map[string]stream.Cursor{}

@@ -96,6 +96,7 @@ func (l *ledger) dump() string {
 	line("lost grants", l.lostGrants)
 	line("token", l.token)
 	line("cursors", l.cursors)
+	line("known", l.names)
 	oldest := l.now
 	for _, id := range sortedKeys(l.entries) {
 		e := l.entries[id]

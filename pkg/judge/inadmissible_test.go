@@ -130,6 +130,8 @@ func TestAGrantTooLargeToKeepIsDropped(t *testing.T) {
 	w.grant("big", strings.Repeat("<", 1<<20-300), "a", 1000)
 	r := w.okAt(1)
 	wantDrop(t, r, grantor, "too large")
+	w.grant("grows", strings.Repeat("<", 173_900), "a", 1000) // with a reason and an error it would be too large
+	wantDrop(t, w.okAt(1), grantor, "too large")
 	w.grant("fits", strings.Repeat("<", 160000), "a", 1000)
 	w.okAt(2)
 	w.wantLive("fits")

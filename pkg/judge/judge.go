@@ -128,6 +128,9 @@ func (j *Judge) load(ctx context.Context) (replay, error) {
 	if err := l.rescale(j.cfg.Units, l.base); err != nil {
 		return read, err
 	}
+	if r, remembers := j.cfg.Resolver.(Rememberer); remembers {
+		r.Remember(l.names)
+	}
 	moved := l.place != j.cfg.Place
 	if moved && !j.cfg.Adopt && !j.cfg.Look {
 		return read, fmt.Errorf("%w (it was written in %s, this is %s)", ErrPlace, l.place, j.cfg.Place)

@@ -47,6 +47,7 @@ type ledger struct {
 	holders   map[string]*holder
 	asking    set // holders with proposals in their queue
 	cursors   map[string]stream.Cursor
+	names     map[string]string // what the resolver is to remember
 	stalls    []stall
 	token     int64 // highest drained or granted
 	seen      map[string]struct{}
@@ -59,7 +60,7 @@ func newLedger(u lease.Units, cadence, tolerance int64) *ledger {
 		entries: map[string]*Entry{}, urgent: map[*Entry]struct{}{}, pending: map[*Entry]struct{}{},
 		byHolder: map[string]map[*Entry]struct{}{}, bySubject: map[string]map[*Entry]struct{}{},
 		answering: map[proposalKey]*Entry{}, holders: map[string]*holder{}, asking: set{},
-		cursors: map[string]stream.Cursor{}, seen: map[string]struct{}{},
+		cursors: map[string]stream.Cursor{}, names: map[string]string{}, seen: map[string]struct{}{},
 	}
 }
 

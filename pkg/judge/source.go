@@ -21,6 +21,15 @@ type source struct {
 	barred  string // why the last drain did not reach its end
 }
 
+// Rememberer is a resolver whose answers depend on what it has answered before: the judge keeps that with the
+// cursors, and gives it to the resolver of the next incarnation (SPEC 4).
+type Rememberer interface {
+	// News is what there is to remember since it was last asked.
+	News() map[string]string
+	// Remember takes over what was remembered.
+	Remember(known map[string]string)
+}
+
 // owned is a resolver that groups media by who owns them, so that one owner of many gets one turn.
 type owned interface{ Owner(medium string) string }
 

@@ -14,13 +14,14 @@ func (d *delta) split() []*delta {
 		return []*delta{d}
 	}
 	head := *d
-	head.Cursors, head.Holders = nil, nil
+	head.Cursors, head.Known, head.Holders = nil, nil, nil
 	head.Seen, head.Entries, head.Unknown, head.Renewed, head.Released, head.Recorded = nil, nil, nil, nil, nil, nil
 	head.Succeeded, head.Left, head.Revoked, head.Pending, head.Attempts, head.Mixed = nil, nil, nil, nil, nil, nil
 	parts := []*delta{&head}
 	add := func(part *delta) { part.At = d.At; parts = append(parts, part) }
 
 	cutMap(d.Cursors, func(_ string) int { return 600 }, func(m map[string]stream.Cursor) { add(&delta{Cursors: m}) })
+	cutMap(d.Known, knownWeight, func(m map[string]string) { add(&delta{Known: m}) })
 	cut(d.Seen, idWeight, func(s []string) { add(&delta{Seen: s}) })
 	cut(d.Entries, (*Entry).weight, func(s []*Entry) { add(&delta{Entries: s}) })
 	cut(d.Renewed, idWeight, func(s []string) { add(&delta{Renewed: s}) })
@@ -45,7 +46,7 @@ func (d *delta) split() []*delta {
 
 // weight is about how many bytes the delta takes when written, never much less.
 func (d *delta) weight() int {
-	total := 512 + 64*len(d.Stalls) + 600*len(d.Cursors)
+	total := 512 + 64*len(d.Stalls) + 600*len(d.Cursors) + 128*len(d.Known)
 	for _, ids := range [...][]string{d.Seen, d.Unknown, d.Renewed, d.Released, d.Recorded, d.Succeeded, d.Left} {
 		for _, id := range ids {
 			total += idWeight(id)
@@ -118,6 +119,8 @@ func (h *holder) split() []*holder {
 	cut(h.Answered, answered.weight, func(a []answered) { add(&holder{Answered: a}) })
 	return parts
 }
+
+func knownWeight(string) int { return 128 }
 
 func idWeight(id string) int { return len(id) + 8 }
 
