@@ -84,7 +84,7 @@ func (c *Composition) refuseUnderLock(ctx context.Context, p foundProposal, fact
 		if j.Answered(p.holder, p.id) {
 			return fail(exitRefused, "", "proposal %s of %s was answered before", p.id, p.holder)
 		}
-		if _, err = under.Append(ctx, stream.How{Expect: j.CursorOf(mediumGrantor)}, fact.Encode()); !errors.Is(err, stream.ErrMoved) {
+		if _, err = under.Append(ctx, stream.How{Sync: true, Expect: j.CursorOf(mediumGrantor)}, fact.Encode()); !errors.Is(err, stream.ErrMoved) {
 			return err
 		}
 	}

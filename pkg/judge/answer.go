@@ -207,7 +207,7 @@ func (g *granting) append(ctx context.Context, under stream.Appender) error {
 	for i, f := range g.facts {
 		values[i] = f.Encode()
 	}
-	if err := j.appendGrants(ctx, under, g.token > g.first, values); err != nil {
+	if err := j.appendAnswers(ctx, under, values); err != nil {
 		return err
 	}
 	for _, f := range g.facts {
@@ -221,9 +221,11 @@ func (g *granting) append(ctx context.Context, under stream.Appender) error {
 	return nil
 }
 
-// appendGrants appends only where nothing follows what was read: a slot taken meanwhile must be seen first.
-func (j *Judge) appendGrants(ctx context.Context, under stream.Appender, sync bool, values [][]byte) error {
-	done, err := under.Append(ctx, stream.How{Sync: sync, Expect: j.ledger.cursors[grantorName], Cursor: true}, values...)
+// appendAnswers appends only where nothing follows what was read: a slot taken meanwhile must be seen first.
+// Refusals alone are synced too. The ledger, once synced, knows a cursor behind them: without them a power
+// loss would leave the grantor's stream shorter than that, which is a gap, and nothing is granted after one.
+func (j *Judge) appendAnswers(ctx context.Context, under stream.Appender, values [][]byte) error {
+	done, err := under.Append(ctx, stream.How{Sync: true, Expect: j.ledger.cursors[grantorName], Cursor: true}, values...)
 	if err != nil {
 		return err
 	}

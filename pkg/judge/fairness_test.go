@@ -177,7 +177,7 @@ func TestHintedPassReadsWhatHasHintsAndAllOnceACadence(t *testing.T) {
 		at    int64
 		touch string
 		want  string
-	}{{1, "", "a 0, b 0"}, {2, "", ""}, {20, "b", "b 0"}, {60, "", "a 0, b 0"}} {
+	}{{1, "", "a 0, b 0"}, {2, "", ""}, {20, "b", "b 0"}, {101, "", "a 0, b 0"}} {
 		*reads = nil
 		if c.touch != "" {
 			cfg.Media.Touch(c.touch)

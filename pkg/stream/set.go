@@ -10,6 +10,7 @@ import (
 type Set struct {
 	mu      sync.Mutex
 	members map[string]*member
+	polled  map[string]struct{} // the members that do not notify by themselves
 	fresh   map[string]struct{}
 	wake    func()
 }
@@ -21,7 +22,7 @@ type member struct {
 
 // NewSet makes an empty set. wake, unless nil, is called (from any goroutine) when a hint arrives.
 func NewSet(wake func()) *Set {
-	return &Set{members: map[string]*member{}, fresh: map[string]struct{}{}, wake: wake}
+	return &Set{members: map[string]*member{}, polled: map[string]struct{}{}, fresh: map[string]struct{}{}, wake: wake}
 }
 
 // Add puts a medium into the set, or replaces the one of that name; it counts as having something new.
@@ -29,6 +30,11 @@ func (s *Set) Add(name string, m Medium) {
 	n, notifies := m.(Notifier)
 	s.mu.Lock()
 	s.members[name] = &member{medium: m, notifies: notifies}
+	if notifies {
+		delete(s.polled, name)
+	} else {
+		s.polled[name] = struct{}{}
+	}
 	s.fresh[name] = struct{}{}
 	s.mu.Unlock()
 	if notifies {
@@ -41,6 +47,7 @@ func (s *Set) Remove(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.members, name)
+	delete(s.polled, name)
 	delete(s.fresh, name)
 }
 
@@ -90,8 +97,8 @@ func (s *Set) Fresh(all bool) []string {
 		names = append(names, name)
 	}
 	if all {
-		for name, m := range s.members {
-			if _, counted := s.fresh[name]; !m.notifies && !counted {
+		for name := range s.polled {
+			if _, counted := s.fresh[name]; !counted {
 				names = append(names, name)
 			}
 		}
