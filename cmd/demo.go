@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,6 +64,9 @@ echo "taking \"$DAOLEASE_SUBJECT\" back from $DAOLEASE_HOLDER, because of $DAOLE
 const demoBound = 30 * time.Second
 
 func runDemo(ctx context.Context, app *App, keep bool) (err error) {
+	ctx, stopHearing := interruptible(ctx)
+	defer stopHearing()
+	defer func() { err = orSignal(ctx, err) }()
 	dir, err := os.MkdirTemp("", "daolease-demo-")
 	if err != nil {
 		return err
@@ -189,8 +193,14 @@ func (d *demo) relay(out io.Reader, ready chan<- struct{}) {
 	}
 }
 
+// command is a command of this program on the stage, free of what the caller's environment says of other leases.
+// A signal that breaks the demo off interrupts it.
 func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, d.app.Program, append([]string{"-C", d.dir}, args...)...)
+	cmd := exec.CommandContext(ctx, d.app.Program, append([]string{"-C", d.dir}, args...)...)
+	cmd.Env = slices.DeleteFunc(d.app.Environ(), func(v string) bool { return strings.HasPrefix(v, "DAOLEASE_") })
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = demoBound
+	return cmd
 }
 
 // run runs a command of the story, and shows it with what it prints. Another exit code than the story's

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/daolease/daolease/pkg/stream"
 )
@@ -77,6 +78,12 @@ func isNotAppended(err error) bool {
 		}
 	}
 	return false
+}
+
+// unwritable says that nothing can be written for want of room, or of leave to write at all. Where that befalls
+// what goes before an append (a lock, a token), the append has not answered ok.
+func unwritable(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
 }
 
 // report prints an error, once, and answers the exit code. It is the one place that does either.

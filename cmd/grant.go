@@ -200,6 +200,8 @@ func grantError(err error) error {
 		return fail(exitRefused, "daolease revoke "+shellQuote(busy.Lease)+" --reason … ends it", "%w", err)
 	case errors.Is(err, judge.ErrMistaken):
 		return fail(exitRefused, "", "%w", err)
+	case unwritable(err):
+		return fail(exitNotAppended, "", "%w", err)
 	}
 	return ledgerError(err)
 }

@@ -46,7 +46,7 @@ func openSide(app *App, makes bool) (*side, error) {
 	case errors.Is(err, fs.ErrNotExist) && !makes:
 		return nil, fail(exitNothingHeld, "daolease propose SUBJECT asks for a lease; --as NAME says which holder one is", "holder %q holds nothing here", name)
 	case errors.Is(err, fs.ErrNotExist):
-		if err := c.makeHolder(name); err != nil {
+		if err := c.makeOwnHolder(name); err != nil {
 			return nil, err
 		}
 	case err != nil:
@@ -88,6 +88,9 @@ func (s *side) lock(ctx context.Context) (unlock func(), err error) {
 	f, err := stream.LockFile(ctx, s.comp.holderLock(s.name), lockWait, s.app.adopt)
 	if errors.Is(err, stream.ErrLocked) {
 		return nil, fail(exitFailure, "try again", "another command of holder %q is at work since more than %v", s.name, lockWait)
+	}
+	if unwritable(err) {
+		return nil, fail(exitNotAppended, "", "the lock of holder %q: %w", s.name, err)
 	}
 	if err != nil {
 		return nil, fail(exitFailure, "", "the lock of holder %q: %w", s.name, err)

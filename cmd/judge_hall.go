@@ -224,7 +224,7 @@ func (h *hall) sayJunk(junk []junkEntry) {
 		fresh = append(fresh[:most], "and more")
 	}
 	if len(fresh) > 0 {
-		h.teller.say("no holder's folder: %s", strings.Join(fresh, ", "))
+		h.teller.seldom("no holder's folder", strings.Join(fresh, ", "))
 	}
 }
 

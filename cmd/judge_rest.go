@@ -68,9 +68,10 @@ func (s *sitting) until(r *judge.Report) time.Duration {
 		return rest
 	}
 	now, err := s.comp.Config.Units.Count(*r.Now)
-	if err != nil || s.due <= now {
+	if err != nil || s.due <= now || s.still {
 		// What was due in that pass and is not gone is barred, or waits for room. An event, the end of a
-		// procedure or the next full drain changes that, and time alone does not.
+		// procedure or the next full drain changes that, and time alone does not. Nothing becomes due either
+		// while no tick can be appended.
 		return rest
 	}
 	at := s.comp.Config.span(s.due-s.tick) - time.Duration(s.comp.app.Clock.Running()-s.tickAt)*time.Millisecond

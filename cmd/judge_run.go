@@ -30,6 +30,7 @@ type sitting struct {
 
 	tickAt int64         // raw clock of the newest tick, ms
 	tick   int64         // its reading, base units
+	still  bool          // no tick could be appended last: time stands still
 	due    int64         // the first reading at which anything can be due
 	drain  time.Time     // since when the holders' media are being read
 	cutAt  stream.Cursor // on the grantor's stream, after the last pass that was cut
@@ -127,7 +128,7 @@ func (s *sitting) appendTick(ctx context.Context) error {
 	}
 	now, _ := s.judge.Now()
 	reading, err := s.adapter.tick(ctx, now)
-	if err != nil {
+	if s.still = err != nil; s.still {
 		s.teller.once("ticks", "no tick could be appended: %v", err)
 		return err
 	}

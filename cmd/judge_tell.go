@@ -8,14 +8,16 @@ import (
 	"github.com/daolease/daolease/pkg/judge"
 )
 
-// teller says on stderr what a judge does: conclusions always, conditions when they begin and when they end,
-// and damage once a minute a medium, so that nobody can flood the log.
+// teller says on stderr what a judge does: conclusions, conditions when they begin and when they end, and damage
+// once a minute a medium. What others can bring about as often as they like is rationed, so that nobody can flood
+// the log.
 type teller struct {
 	app *App
 
 	mu      sync.Mutex
 	lasting map[string]bool
 	dropped map[string]*damage // by medium
+	rations map[string]*ration // by what they are of
 }
 
 // damage is what was dropped on one medium and not said yet.
@@ -29,7 +31,7 @@ type damage struct {
 const maxLasting = 10_000
 
 func newTeller(app *App) *teller {
-	return &teller{app: app, lasting: map[string]bool{}, dropped: map[string]*damage{}}
+	return &teller{app: app, lasting: map[string]bool{}, dropped: map[string]*damage{}, rations: map[string]*ration{}}
 }
 
 // say writes one line.
@@ -47,7 +49,7 @@ func (t *teller) once(key, format string, args ...any) {
 		return
 	}
 	t.lasting[key] = true
-	t.app.say("judge: "+format, args...)
+	t.rationed(key, lastingMost, format, args...)
 }
 
 // over says that a condition has ended, if it was said that it had begun.
@@ -56,7 +58,7 @@ func (t *teller) over(key, format string, args ...any) {
 	defer t.mu.Unlock()
 	if t.lasting[key] {
 		delete(t.lasting, key)
-		t.app.say("judge: "+format, args...)
+		t.rationed(key, lastingMost, format, args...)
 	}
 }
 
@@ -85,9 +87,7 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 			t.say("granted %s on %q to %s for %v", id, row.Subject.Text(), row.Holder, row.Duration)
 		}
 	}
-	for _, id := range r.Refused {
-		t.say("refused proposal %s", id)
-	}
+	t.refusals(r)
 	for _, c := range r.Reclaims {
 		if c.OK {
 			t.say("took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
@@ -98,6 +98,7 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 	for _, e := range r.Lapsed {
 		t.say("lapsed %s by %s", e.Lease, e.Cause)
 	}
+	t.unsaid()
 }
 
 func (t *teller) conditions(r *judge.Report) {
@@ -106,7 +107,7 @@ func (t *teller) conditions(r *judge.Report) {
 		if why == "" {
 			why = "what was read last is no longer there"
 		}
-		t.say("a gap on %s: %s", name, why)
+		t.seldom("a gap on "+name, why)
 	}
 	if r.Unwatched != nil && r.Outcome == judge.OK { // the next completed pass says it in full
 		t.say("nobody watched for %v beyond the cadence; every lease is owed its part of it", *r.Unwatched)
@@ -138,7 +139,7 @@ func (t *teller) ended(kind string, still map[string]bool, what string) {
 	for key := range t.lasting {
 		if strings.HasPrefix(key, kind) && !still[key] {
 			delete(t.lasting, key)
-			t.app.say("judge: %s %s", strings.TrimPrefix(key, kind), what)
+			t.rationed(key, lastingMost, "%s %s", strings.TrimPrefix(key, kind), what)
 		}
 	}
 }

@@ -3,24 +3,9 @@
 package cmd_test
 
 import (
-	"os"
 	"os/exec"
-	"syscall"
 	"testing"
 )
-
-// lockOut keeps a lock, as a process that hangs would.
-func (w *world) lockOut(name string) (unlock func()) {
-	w.Helper()
-	f, err := os.OpenFile(w.path(name), os.O_RDWR, 0)
-	w.must(err)
-	w.must(syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
-	return func() {
-		w.Helper()
-		w.must(syscall.Flock(int(f.Fd()), syscall.LOCK_UN))
-		w.must(f.Close())
-	}
-}
 
 // bare is a command with an empty environment and a closed standard input.
 func (w *world) bare(words string) *exec.Cmd {

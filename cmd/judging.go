@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/daolease/daolease/pkg/judge"
 	"github.com/daolease/daolease/pkg/lease"
@@ -30,7 +31,7 @@ func (c *Composition) judgeConfig(ctx context.Context) (judge.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Expected = mark.Incarnation > 0
+	cfg.Expected, cfg.Reached = mark.Incarnation > 0, mark.Incarnation
 	if cfg.Place, err = c.place(); err != nil {
 		return cfg, err
 	}
@@ -182,8 +183,10 @@ func (t tokenFile) Highest(context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := strconv.ParseInt(string(trimNewline(text)), 10, 64)
-	if err != nil || n < 0 || n > lease.Limit {
+	// Without its newline it was cut, and what is left of a number is a lower one.
+	digits, whole := strings.CutSuffix(string(text), "\n")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !whole || err != nil || n < 0 || n > lease.Limit {
 		return 0, fmt.Errorf("%s holds no token", t.c.tokenFile())
 	}
 	return n, nil
@@ -195,13 +198,6 @@ func (t tokenFile) Raise(_ context.Context, token int64) error {
 		return fmt.Errorf("token %d is over the bound of 2^52", token)
 	}
 	return t.c.app.replaceFile(t.c.tokenFile(), []byte(strconv.FormatInt(token, 10)+"\n"), 0o600)
-}
-
-func trimNewline(text []byte) []byte {
-	for len(text) > 0 && text[len(text)-1] == '\n' {
-		text = text[:len(text)-1]
-	}
-	return text
 }
 
 // replaceFile replaces a small file at once: temporary file, sync, rename, sync of the folder. A crash leaves

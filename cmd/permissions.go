@@ -184,9 +184,15 @@ func (c *Composition) checkHolderName(name string) []finding {
 		return nil
 	}
 	owner, _ := ownerOf(fi)
-	switch user, err := c.app.nameOf(owner); {
+	return c.checkBears(name, owner)
+}
+
+// checkBears finds that a user's facts under this name would be nobody's.
+func (c *Composition) checkBears(name string, uid int) []finding {
+	dir := c.holderDir(name)
+	switch user, err := c.app.nameOf(uid); {
 	case err != nil:
-		return []finding{{dir, fmt.Sprintf("the name of uid %d cannot be told now: %v", owner, err), ""}}
+		return []finding{{dir, fmt.Sprintf("the name of uid %d cannot be told now: %v", uid, err), ""}}
 	case !bears(name, user):
 		return []finding{{dir, fmt.Sprintf("belongs to %q, who under attribution: owner can only be holder %s or %s@…", user, user, user),
 			fmt.Sprintf("name the holder %s, or give the folder to the right user with chown", user)}}

@@ -65,6 +65,22 @@ func (c *Composition) makeHolder(name string) error {
 	return nil
 }
 
+// makeOwnHolder makes the folder of the holder that the caller is. One whose name the caller does not bear would
+// stand in the way of the user who does, and nobody would be the author of its facts.
+func (c *Composition) makeOwnHolder(name string) error {
+	if _, err := os.Lstat(c.holderDir(name)); err != nil && hasOwners && c.Config.byOwner() {
+		owner := c.app.UID
+		if uid, _, err := parentOwner(c.holderDir(name)); err == nil && owner == 0 {
+			owner = uid // what root makes is given away
+		}
+		if found := c.checkBears(name, owner); len(found) > 0 {
+			found[0].Wrong = "is not made, since it then " + found[0].Wrong
+			return refuseFindings(exitRefused, found)
+		}
+	}
+	return c.makeHolder(name)
+}
+
 func (c *Composition) noHolderFolder(name string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return fail(exitFailure, "", "%w", err)

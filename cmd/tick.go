@@ -62,7 +62,7 @@ func (c *Composition) tickAdapter(holder string) (*adapter, error) {
 		}
 		return c.judgeAdapter()
 	}
-	if err := c.makeHolder(holder); err != nil {
+	if err := c.makeOwnHolder(holder); err != nil {
 		return nil, err
 	}
 	if err := c.callerIsHolder(holder); err != nil {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/daolease/daolease/pkg/stream"
 )
 
 // world is a composition on disk and the real command: what it prints, how it ends, and what it leaves in files.
@@ -336,4 +338,12 @@ func (w *world) renewal(holder, lease string) {
 func (w *world) release(holder, lease string) {
 	w.Helper()
 	w.append("holders/"+holder+"/facts.jsonl", fmt.Sprintf(`{"dao.lease/status":"dao.lease/released","dao.lease/lease":%q}`, lease))
+}
+
+// lockOut keeps a lock, as a process that hangs would.
+func (w *world) lockOut(name string) (unlock func()) {
+	w.Helper()
+	f, err := stream.LockFile(w.Context(), w.path(name), time.Minute, nil)
+	w.must(err)
+	return func() { stream.UnlockFile(f) }
 }

@@ -28,9 +28,11 @@ type Config struct {
 	Retention int64
 	// Boot names the running time that readings count: another boot, another clock. Place names the folder
 	// that the composition is; Adopt says that it was moved while no judge ran. Expected says that a judge
-	// has run here: a missing ledger is then ErrLost.
+	// has run here: a missing ledger is then ErrLost. Reached is the newest incarnation that is known to have
+	// begun here, 0 for none: a ledger that ends before it was cut, however cleanly, and is recovered.
 	Boot, Place     string
 	Adopt, Expected bool
+	Reached         uint64
 	// Look is for Observe: a ledger of another folder or boot is taken as it stands. Began still says Recovered.
 	Look bool
 

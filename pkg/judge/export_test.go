@@ -1,9 +1,11 @@
 package judge
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -156,3 +158,25 @@ func Remembered(j *Judge) int {
 
 // Carried is how many changes wait for the next group.
 func Carried(j *Judge) int { return len(j.journal.carried) }
+
+// WithSum is a line of the ledger with the sum that belongs to it; any other text stays as it is.
+func WithSum(line []byte) []byte {
+	if len(line) < sumLength || !bytes.HasPrefix(line, []byte(sumPrefix)) {
+		return line
+	}
+	rest := line[sumLength:]
+	return append(fmt.Appendf(nil, `%s%08x",`, sumPrefix, crc32.Checksum(rest, castagnoli)), rest...)
+}
+
+// GrantedIn are the leases that a sound line of the ledger grants.
+func GrantedIn(line []byte) (ids []string) {
+	if g, whole := decodeLine(line); whole {
+		for _, e := range g.Entries {
+			ids = append(ids, e.Lease)
+		}
+	}
+	return ids
+}
+
+// Departed is how many ids of leases that have gone are remembered.
+func Departed(j *Judge) int { return len(j.ledger.seenOrder) }

@@ -52,7 +52,7 @@ func decodeLine(line []byte) (journalLine, bool) {
 	if string(sum) != fmt.Sprintf("%08x", crc32.Checksum(rest, castagnoli)) {
 		return g, false
 	}
-	return g, json.Unmarshal(append([]byte{'{'}, rest...), &g) == nil
+	return g, json.Unmarshal(append([]byte{'{'}, rest...), &g) == nil && g.sound()
 }
 
 // journal writes groups to the ledger's medium, which this judge alone writes.

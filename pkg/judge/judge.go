@@ -136,7 +136,7 @@ func (j *Judge) load(ctx context.Context) (replay, error) {
 		return read, fmt.Errorf("%w (it was written in %s, this is %s)", ErrPlace, l.place, j.cfg.Place)
 	}
 	j.began = Threaded
-	if moved || l.boot != j.cfg.Boot || read.discarded > 0 {
+	if moved || l.boot != j.cfg.Boot || read.discarded > 0 || l.incarnation < j.cfg.Reached {
 		j.began, l.resume = Recovered, l.resume || !j.cfg.Look
 	}
 	return read, nil

@@ -87,7 +87,9 @@ func (j *Judge) steps(ctx context.Context) Outcome {
 	switch {
 	case j.abort != nil:
 		return Aborted
-	case j.grantorCut:
+	case j.grantorCut, j.unstamped:
+		// Where the ticks were cut short, now and the stamps are too old: nothing is concluded by them or
+		// journaled with them. The next pass drains on.
 		return Cut
 	}
 	due := j.classify()

@@ -28,7 +28,7 @@ const (
 	First Beginning = iota + 1
 	// Threaded: written in this boot and whole to its end. What was not journaled is read again.
 	Threaded
-	// Recovered: after a reboot, an adoption or a discarded tail. All evidence is unknown.
+	// Recovered: after a reboot, an adoption, or the loss of its end. All evidence is unknown.
 	Recovered
 )
 

@@ -12,7 +12,7 @@ type Outcome string
 const (
 	OK      Outcome = "ok"
 	Idle    Outcome = "idle"    // before a first tick: nothing was done
-	Cut     Outcome = "cut"     // the grantor's drain was cut short: the next pass follows at once
+	Cut     Outcome = "cut"     // the drain of the grantor's stream, or of the ticks, was cut short: the next pass follows at once
 	Aborted Outcome = "aborted" // the machine failed: see Abort
 )
 
