@@ -116,7 +116,7 @@ func TestJudgeOnceEqualsStep(t *testing.T) {
 	if err := stepper.lines.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := stepper.cmd.Wait(); err != nil {
+	if err := one.wait(stepper.cmd); err != nil {
 		t.Errorf("judge --step ends with its input: %v", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestJudgeStepOnTheMachinesClock(t *testing.T) {
 
 	// A signal ends it also while no line comes.
 	w.must(s.cmd.Process.Signal(os.Interrupt))
-	if err := s.cmd.Wait(); err != nil {
+	if err := w.wait(s.cmd); err != nil {
 		t.Errorf("a signal: %v", err)
 	}
 }

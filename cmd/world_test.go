@@ -107,12 +107,24 @@ func (w *world) finish(cmd *exec.Cmd) result {
 	w.Helper()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	w.must(cmd.Start())
+	err := w.wait(cmd)
 	r := result{args: strings.Join(cmd.Args[3:], " "), out: out.String(), errs: errs.String(), code: cmd.ProcessState.ExitCode()}
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		w.Errorf("%v: %v", r, err)
 	}
 	return r
+}
+
+// wait waits for the end of a started command, which is killed when it does not come.
+func (w *world) wait(cmd *exec.Cmd) error {
+	w.Helper()
+	late := time.AfterFunc(2*bound, func() {
+		w.Errorf("%s never ended", strings.Join(cmd.Args, " "))
+		_ = cmd.Process.Kill()
+	})
+	defer late.Stop()
+	return cmd.Wait()
 }
 
 // want runs a command that must end with this code and say all of this, on whichever stream. It answers stdout.
