@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -28,6 +29,8 @@ func (w *world) openly() string {
 	_, err = io.Copy(file, self)
 	w.must(err)
 	w.must(file.Close())
+	// A process that is just being started by another test has the file open for writing until its exec.
+	w.until("the copy can be run", func() bool { return !errors.Is(exec.Command(path, "version").Run(), syscall.ETXTBSY) })
 	return path
 }
 

@@ -223,7 +223,7 @@ func reclaimWords(command string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-const configTemplate = `# A composition of daolease: who may hold what, and how it is taken back. See "daolease help judge".
+const configTemplate = `# A composition of daolease: who may hold what, and how it is taken back. See daolease.yaml(5).
 # Spans are whole numbers of ms, s, m (or min), h, d, and sums of them such as 1h30m.
 
 grantor: grantor          # the grantor's name; no holder may bear it

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"strings"
 	"time"
 
 	"github.com/daolease/daolease/pkg/judge"
@@ -15,10 +16,20 @@ type ration struct {
 }
 
 const (
-	rationTime  = time.Minute
-	lastingMost = 2  // lines a minute about one condition: that it begins, and that it ends
-	refusedMost = 64 // refusals a minute, of all holders together
+	rationTime    = time.Minute
+	lastingMost   = 2  // lines a minute about one condition: that it begins, and that it ends
+	truncatedMost = 16 // lines a minute about media that are not read to their ends
+	refusedMost   = 64 // refusals a minute, of all holders together
 )
+
+// rationOf is of which ration a lasting condition takes, and how many lines a minute that has. Thousands of media
+// can be left unread in turn, pass after pass, so that these share one.
+func rationOf(key string) (kind string, most int) {
+	if strings.HasPrefix(key, "truncated ") {
+		return "media with more to read than one pass may", truncatedMost
+	}
+	return key, lastingMost
+}
 
 // rationed says one line of a kind unless so many were said. The teller is locked.
 func (t *teller) rationed(kind string, most int, format string, args ...any) {

@@ -49,7 +49,8 @@ func (t *teller) once(key, format string, args ...any) {
 		return
 	}
 	t.lasting[key] = true
-	t.rationed(key, lastingMost, format, args...)
+	kind, most := rationOf(key)
+	t.rationed(kind, most, format, args...)
 }
 
 // over says that a condition has ended, if it was said that it had begun.
@@ -58,7 +59,8 @@ func (t *teller) over(key, format string, args ...any) {
 	defer t.mu.Unlock()
 	if t.lasting[key] {
 		delete(t.lasting, key)
-		t.rationed(key, lastingMost, format, args...)
+		kind, most := rationOf(key)
+		t.rationed(kind, most, format, args...)
 	}
 }
 
@@ -139,7 +141,8 @@ func (t *teller) ended(kind string, still map[string]bool, what string) {
 	for key := range t.lasting {
 		if strings.HasPrefix(key, kind) && !still[key] {
 			delete(t.lasting, key)
-			t.rationed(key, lastingMost, "%s %s", strings.TrimPrefix(key, kind), what)
+			of, most := rationOf(key)
+			t.rationed(of, most, "%s %s", strings.TrimPrefix(key, kind), what)
 		}
 	}
 }

@@ -44,6 +44,9 @@ func (c *Composition) checkGrantorSide(uid int) []finding {
 	found := c.checkOwn(c.Dir, uid, false)
 	found = append(found, c.checkOwn(configFile(c.Dir), uid, false)...)
 	found = append(found, c.checkTree(c.hooksDir(), uid)...)
+	if fi, err := os.Lstat(c.grantorDir()); err == nil && !fi.IsDir() {
+		found = append(found, finding{c.grantorDir(), "is no folder of its own", "mv " + shellQuote(c.grantorDir()) + " " + shellQuote(c.grantorDir()+".aside")})
+	}
 	found = append(found, c.checkTree(c.grantorDir(), uid)...)
 	found = append(found, c.checkOwn(c.holdersDir(), uid, c.Config.byOwner())...)
 	return append(found, c.checkGrantorName(uid)...)

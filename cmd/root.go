@@ -100,7 +100,7 @@ func newHelpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Help about any command",
-		Example: "  daolease help hold",
+		Example: "  daolease help propose",
 		GroupID: groupAnyone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
