@@ -38,7 +38,10 @@ func (s *sitting) rest(ctx context.Context, began time.Time, r *judge.Report) (o
 		case <-next.C:
 			return nil, nil
 		case <-s.procs.ended:
-			return nil, nil
+			if s.comp.Config.Reclaim.Retry.Initial > 0 || s.procs.anySucceeded() {
+				return nil, nil
+			}
+			// What failed is to be tried at every pass: a pass for its sake would be the next one's reason.
 		case <-gap:
 			return nil, nil
 		case <-events:

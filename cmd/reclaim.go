@@ -263,6 +263,18 @@ func (p *procedures) busy() int {
 	return count
 }
 
+// anySucceeded says that a procedure has ended well, of which the judge has not been told yet.
+func (p *procedures) anySucceeded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.running {
+		if r.done && r.err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // use takes another configuration over; what runs keeps its argv and timeout.
 func (p *procedures) use(config *Config) {
 	p.mu.Lock()
