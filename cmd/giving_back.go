@@ -40,13 +40,19 @@ func (t *turn) release(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	return t.giveBack(ctx, fact, func() { t.h.Released(id) })
+}
+
+// giveBack notes that the holder has set out to give back, appends the fact that says so, and calls done when it is
+// on the medium. A withdrawal is synced as a release is: it may be one.
+func (t *turn) giveBack(ctx context.Context, fact lease.Fact, done func()) error {
 	if err := t.save(); err != nil {
 		return err
 	}
 	if _, err := t.facts.Append(context.WithoutCancel(ctx), stream.How{Sync: true}, fact.Encode()); err != nil {
 		return err
 	}
-	t.h.Released(id)
+	done()
 	return nil
 }
 
@@ -63,13 +69,5 @@ func (t *turn) withdraw(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.save(); err != nil {
-		return err
-	}
-	// Synced as a release is: it may be one.
-	if _, err := t.facts.Append(context.WithoutCancel(ctx), stream.How{Sync: true}, fact.Encode()); err != nil {
-		return err
-	}
-	t.h.Withdrawn(id)
-	return nil
+	return t.giveBack(ctx, fact, func() { t.h.Withdrawn(id) })
 }

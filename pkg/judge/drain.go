@@ -133,7 +133,7 @@ func (j *Judge) drainHolders(ctx context.Context) {
 // those whose leases' silence is in question, and once a cadence all.
 func (j *Judge) toDrain() []*source {
 	l := j.ledger
-	all := !j.cfg.Hinted || !j.alledYet || l.now-j.lastAll > l.cadence*5/8
+	all := !j.cfg.Hinted || !j.alledYet || l.now-j.lastAll >= l.cadence/2
 	if all {
 		j.lastAll, j.alledYet = l.now, true
 	}

@@ -12,7 +12,7 @@ import (
 
 // Append implements Appender.
 func (f *File) Append(ctx context.Context, how How, values ...[]byte) (Appended, error) {
-	if err := f.checkValues(values); err != nil {
+	if err := checkValues(f.path, values); err != nil {
 		return Appended{}, err
 	}
 	unlock, err := f.lock(ctx)
@@ -24,7 +24,7 @@ func (f *File) Append(ctx context.Context, how How, values ...[]byte) (Appended,
 }
 
 // checkValues refuses what can be no value of any medium.
-func (f *File) checkValues(values [][]byte) error {
+func checkValues(medium string, values [][]byte) error {
 	for _, v := range values {
 		why := ""
 		switch {
@@ -39,7 +39,7 @@ func (f *File) checkValues(values [][]byte) error {
 		default:
 			continue
 		}
-		return fmt.Errorf("%s: %w: %s", f.path, ErrInvalidValue, why)
+		return fmt.Errorf("%s: %w: %s", medium, ErrInvalidValue, why)
 	}
 	return nil
 }

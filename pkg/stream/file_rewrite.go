@@ -9,7 +9,7 @@ import (
 // Rewrite implements Rewriter. An empty expect expects nothing. Positions go on where the old content ended, so
 // that they rise over rewritings too.
 func (f *File) Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cursor, error) {
-	if err := f.checkValues(values); err != nil {
+	if err := checkValues(f.path, values); err != nil {
 		return "", err
 	}
 	unlock, err := f.lock(ctx)

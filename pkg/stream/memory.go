@@ -58,7 +58,7 @@ func NewMemory(name string, opts ...MemoryOption) *Memory {
 
 // Append implements Appender. Nothing here is ever on disk, so How.Sync asks for nothing.
 func (m *Memory) Append(ctx context.Context, how How, values ...[]byte) (Appended, error) {
-	if err := checkMemoryValues(values); err != nil {
+	if err := checkValues("memory", values); err != nil {
 		return Appended{}, err
 	}
 	release, err := m.acquire(ctx)
@@ -93,7 +93,7 @@ func (m *Memory) Close(ctx context.Context) error {
 
 // Rewrite implements Rewriter. An empty expect expects nothing.
 func (m *Memory) Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cursor, error) {
-	if err := checkMemoryValues(values); err != nil {
+	if err := checkValues("memory", values); err != nil {
 		return "", err
 	}
 	release, err := m.acquire(ctx)

@@ -1,15 +1,12 @@
 package stream
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // memoryCursorKind begins the text of every cursor of a memory.
@@ -70,21 +67,4 @@ func memoryLabel(name string) string {
 	}
 	sum := sha256.Sum256([]byte(name))
 	return "sha256=" + hex.EncodeToString(sum[:])
-}
-
-// checkMemoryValues refuses what can be no value of any medium.
-func checkMemoryValues(values [][]byte) error {
-	for _, v := range values {
-		switch {
-		case len(v) > MaxValue:
-			return fmt.Errorf("%w: %d bytes, the most is %d", ErrInvalidValue, len(v), MaxValue)
-		case bytes.IndexByte(v, '\n') >= 0:
-			return fmt.Errorf("%w: it has a newline", ErrInvalidValue)
-		case !jsontext.Value(v).IsValid():
-			return fmt.Errorf("%w: %.80q is no JSON", ErrInvalidValue, v)
-		case isClosing(v):
-			return fmt.Errorf("%w: the closing mark", ErrInvalidValue)
-		}
-	}
-	return nil
 }
