@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const diskSubjects = quick + `retention: {ledger: 64KiB}
+const diskSubjects = quick + `retention: {ledger: 64KiB, ticks: 1MiB}
 subjects:
   - {match: due, duration: 3s, reclaim: [hooks/free]}
   - {match: kept, duration: 4s, reclaim: [hooks/free]}
@@ -70,12 +70,12 @@ func (w *world) sizes() map[string]int64 {
 	return sizes
 }
 
-// uncut checks that no file has become shorter.
+// uncut checks that no stream has become shorter. The ledger is none that others read, and is compacted.
 func (w *world) uncut(before map[string]int64) {
 	w.Helper()
 	after := w.sizes()
 	for path, size := range before {
-		if after[path] < size {
+		if after[path] < size && filepath.Base(path) != "ledger.jsonl" {
 			w.Errorf("%s had %d bytes, and has %d", path, size, after[path])
 		}
 	}
