@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,10 +27,12 @@ type hall struct {
 
 	nextCheck int64 // running clock, ms
 
+	peeked map[string]stream.Cursor // since the last pass: the end of what is known to be in no hurry
+
 	mu      sync.Mutex
-	stale   bool          // holders/ has changed since it was last listed
-	heard   bool          // of news elsewhere than in grantor/, since it was last asked
-	grantor []os.FileInfo // of what others write there, when all of it had been read
+	stale   bool                // holders/ has changed since it was last listed
+	heard   map[string]struct{} // media with news, since it was last asked
+	grantor []os.FileInfo       // of what others write there, when all of it had been read
 	watched map[string]bool
 	junk    map[string]string
 }
@@ -41,7 +42,7 @@ func newHall(c *Composition, cfg *judge.Config, t *teller, o *judgeOptions) *hal
 	set := cfg.Media
 	h := &hall{
 		comp: c, set: set, teller: t, wake: make(chan struct{}, 1), stale: true,
-		watched: map[string]bool{}, junk: map[string]string{},
+		watched: map[string]bool{}, junk: map[string]string{}, heard: map[string]struct{}{}, peeked: map[string]stream.Cursor{},
 		foreign:      []string{"facts.jsonl", "policy.jsonl"},
 		grantorMedia: map[string]stream.Medium{mediumGrantor: cfg.Facts, "policy": cfg.Policy},
 	}
@@ -49,7 +50,7 @@ func newHall(c *Composition, cfg *judge.Config, t *teller, o *judgeOptions) *hal
 		h.foreign = append(h.foreign, "ticks.jsonl")
 		h.grantorMedia[mediumTicks] = cfg.Ticks
 	}
-	var options []stream.WatcherOption
+	options := []stream.WatcherOption{stream.WatcherMinding(h.minds)}
 	if o.poll || !o.loops() {
 		options = append(options, stream.WatcherPolling())
 	}
@@ -71,6 +72,18 @@ func (h *hall) watch(name string) {
 	h.watcher.Add(h.comp.holderDir(name))
 }
 
+// minds says what is worth a hint: holders as they come and go, what they write for the judge, and what others
+// write in grantor/.
+func (h *hall) minds(dir, name string) bool {
+	switch dir {
+	case h.comp.holdersDir():
+		return true
+	case h.comp.grantorDir():
+		return slices.Contains(h.foreign, name)
+	}
+	return name == "facts.jsonl"
+}
+
 // hint is called by the watcher, from a goroutine of its own.
 func (h *hall) hint(dir string) {
 	if dir == h.comp.grantorDir() {
@@ -78,16 +91,26 @@ func (h *hall) hint(dir string) {
 			return // our own ticks and our own ledger
 		}
 	} else {
-		h.set.Touch(filepath.Base(dir))
-		h.mu.Lock()
-		h.heard = true // after the hint, which a pass that clears this has taken then
-		h.stale = h.stale || dir == h.comp.holdersDir()
-		h.mu.Unlock()
+		h.heardOf(dir)
 	}
 	select {
 	case h.wake <- struct{}{}:
 	default:
 	}
+}
+
+func (h *hall) heardOf(dir string) {
+	if dir == h.comp.holdersDir() {
+		h.mu.Lock()
+		h.stale = true
+		h.mu.Unlock()
+		return
+	}
+	name := filepath.Base(dir)
+	h.set.Touch(name)
+	h.mu.Lock()
+	h.heard[name] = struct{}{} // after the hint, which a pass that clears this has taken then
+	h.mu.Unlock()
 }
 
 // grantorFacts stats what others write in grantor/.
@@ -117,42 +140,14 @@ func sameState(a, b os.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// news says whether what woke the judge is more than its own doing: a pass that grants or records changes the
-// grantor's stream itself.
-func (h *hall) news(ctx context.Context, j *judge.Judge) bool {
-	h.mu.Lock()
-	heard := h.heard
-	h.heard = false
-	h.mu.Unlock()
-	if heard {
-		return true
-	}
-	stats := h.grantorFacts() // before the look at what follows, which then covers them
-	if !h.grantorChanged(stats) {
-		return false
-	}
-	for name, m := range h.grantorMedia {
-		unread := false
-		answer := m.Read(ctx, j.CursorOf(name), stream.Budget{Values: 1}, func(stream.Value) bool {
-			unread = true
-			return false
-		})
-		if unread || answer.State != stream.Blocked {
-			return true
-		}
-	}
-	h.mu.Lock()
-	h.grantor = stats
-	h.mu.Unlock()
-	return false
-}
-
 // attend is called before each pass: it attaches the media of new folders, and looks after the watches. sure
 // has the folders listed although nothing hints at a new one: silence may be concluded in this pass.
 func (h *hall) attend(j *judge.Judge, sure bool) {
 	stats := h.grantorFacts()
+	clear(h.peeked)
 	h.mu.Lock()
-	h.grantor, h.heard = stats, false
+	h.grantor = stats
+	clear(h.heard)
 	stale := h.stale
 	h.stale = false
 	h.mu.Unlock()

@@ -12,21 +12,39 @@ import (
 // eventGap is the least time between two passes for events alone: at most 20 a second (SPEC 3).
 const eventGap = 50 * time.Millisecond
 
-// calmGap is the same after a pass that heard nothing but renewals, which are in no hurry. Where many holders
-// renew all the time, passes for each of them would cost more than all else.
-const calmGap = 125 * time.Millisecond
+// calmGap is the same where nothing but renewals has come, which are in no hurry.
+const calmGap = 500 * time.Millisecond
 
-// eventGap is the least time between a pass and the next one, if that is for events alone.
-func (s *sitting) eventGap(r *judge.Report) time.Duration {
-	calm := len(r.Granted)+len(r.Refused)+len(r.Released)+len(r.Reclaims)+len(r.Pending) == 0
-	if len(r.Renewed) > 0 && calm {
-		return max(eventGap, min(calmGap, s.comp.Config.Cadence/8))
+// gapFor is the least time from one pass to the next, if that is for news of this urgency.
+func (s *sitting) gapFor(news urgency) time.Duration {
+	if news == noHurry {
+		return max(eventGap, min(calmGap, s.comp.Config.Cadence/2))
 	}
 	return eventGap
 }
 
+// The time between two wakings for events: where holders renew all the time, most of them are for nothing else.
+const (
+	listenGap  = 40 * time.Millisecond
+	crowdedGap = 125 * time.Millisecond
+)
+
+func (s *sitting) listen(r *judge.Report) {
+	if crowded(r) {
+		s.hall.watcher.Rest(max(listenGap, min(crowdedGap, s.comp.Config.Cadence/8)))
+	} else {
+		s.hall.watcher.Rest(listenGap)
+	}
+}
+
+// crowded says that a pass has heard renewals, and nothing that is to be answered or acted on.
+func crowded(r *judge.Report) bool {
+	return len(r.Renewed) > 0 && len(r.Granted)+len(r.Refused)+len(r.Released)+len(r.Reclaims) == 0
+}
+
 // rest waits for a reason to pass again; a signal is answered.
 func (s *sitting) rest(ctx context.Context, began time.Time, r *judge.Report) (os.Signal, error) {
+	s.listen(r)
 	next := time.NewTimer(s.until(r))
 	defer next.Stop()
 	events := s.hall.wake
@@ -45,14 +63,13 @@ func (s *sitting) rest(ctx context.Context, began time.Time, r *judge.Report) (o
 		case <-gap:
 			return nil, nil
 		case <-events:
-			if !s.hall.news(ctx, s.judge) {
-				continue
+			news := s.hall.news(ctx, s.judge, crowded(r))
+			if news == urgent {
+				events = nil // for nothing can be more urgent
 			}
-			left := s.eventGap(r) - time.Since(began)
-			if left <= 0 {
-				return nil, nil
+			if news == urgent || news == noHurry && gap == nil {
+				gap = time.After(s.gapFor(news) - time.Since(began))
 			}
-			events, gap = nil, time.After(left)
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}

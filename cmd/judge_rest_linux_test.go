@@ -39,6 +39,29 @@ subjects:
 	judge.ends(0)
 }
 
+// TestJudgePassesSeldomForRenewals has a holder renew all the time, which others wait for no longer than they would.
+func TestJudgePassesSeldomForRenewals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "subjects: [{match: \"*\", duration: 10h, reclaim: none}]\n", nil)
+	judge := w.judge()
+	lease := w.want(0, as("alice", "propose", "x"))
+	w.renewal("alice", lease)
+	w.passes(1)
+	began, before := w.uptime(), strings.Count(w.read("grantor/ticks.jsonl"), "dao.lease/tick")
+	w.until("time passes", func() bool {
+		w.renewal("alice", lease)
+		return w.uptime() > began+4
+	})
+	passes := float64(strings.Count(w.read("grantor/ticks.jsonl"), "dao.lease/tick")-before) / 2 // two ticks where something was heard
+	if elapsed := w.uptime() - began; passes > 3*elapsed {
+		t.Errorf("%v passes in %v s for renewals alone", passes, elapsed)
+	}
+	still := w.renewing("alice", lease)
+	w.want(0, as("bob", "propose", "y"))
+	still()
+	judge.stop()
+}
+
 // TestJudgeIsNotWokenByItself grants by hand, which is one change of the grantor's stream that others made. The
 // judge's own records and answers there are none.
 func TestJudgeIsNotWokenByItself(t *testing.T) {

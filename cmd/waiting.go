@@ -37,7 +37,8 @@ func newWaiter(c *Composition) *waiter {
 		case w.wake <- struct{}{}:
 		default:
 		}
-	}, func(reason string) { c.app.say("polling: %s", reason) })
+	}, func(reason string) { c.app.say("polling: %s", reason) },
+		stream.WatcherMinding(func(_, name string) bool { return name == "facts.jsonl" }))
 	w.watch.Add(w.dir)
 	return w
 }

@@ -4,9 +4,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -17,6 +20,8 @@ type Watcher struct {
 	hint    func(dir string)
 	lost    func(reason string)
 	forced  bool // to poll, whatever could be watched
+	minds   func(dir, name string) bool
+	rest    atomic.Int64 // a time.Duration
 	open    func() (eventSource, error)
 	network func(dir string) bool
 
@@ -53,15 +58,22 @@ func WatcherPolling() WatcherOption {
 	return func(w *Watcher) { w.forced = true }
 }
 
+// WatcherMinding makes a watcher that hints of nothing but the files of a folder that are minded, and of the
+// folder itself. minds is called with the name under which the folder was added, from any goroutine.
+func WatcherMinding(minds func(dir, name string) bool) WatcherOption {
+	return func(w *Watcher) { w.minds = minds }
+}
+
 // NewWatcher makes a watcher of no folder yet; it starts nothing before one is added. hint is called from a
 // goroutine of the watcher's own, one call at a time, and must not call Close. lost is called at most once, with
 // a sentence that says why some folder must be polled.
 func NewWatcher(hint func(dir string), lost func(reason string), opts ...WatcherOption) *Watcher {
 	w := &Watcher{
-		hint: hint, lost: lost, open: openSource, network: onNetwork,
+		hint: hint, lost: lost, open: openSource, network: onNetwork, minds: mindsMedia,
 		folders: map[string]*folder{}, byPath: map[string][]*folder{}, dirty: map[string]struct{}{},
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
+	w.Rest(watcherRest)
 	for _, opt := range opts {
 		opt(w)
 	}
@@ -148,23 +160,62 @@ func (w *Watcher) start(s eventSource) {
 	w.running.Go(w.tell)
 }
 
-// drain takes every event and error at once, whatever whoever is hinted does, since a source that is not
-// drained stalls.
+// drain takes every event and error, whatever whoever is hinted does, since a source that is not drained stalls.
+// What comes first is taken at once. Then the watcher rests, while the system gathers what follows and merges what
+// repeats itself: to be woken for each event would cost more than all that is read.
 func (w *Watcher) drain(s eventSource) {
+	rest := time.NewTimer(0)
+	defer rest.Stop()
 	for {
+		minded, open := w.take(s)
+		if !open {
+			return
+		}
+		rest.Reset(w.restAfter(minded))
 		select {
-		case ev, ok := <-s.events():
-			if !ok {
-				return
-			}
-			w.saw(ev)
-		case _, ok := <-s.errors():
-			if !ok {
-				return
-			}
-			w.sawAll() // an overflow: any event may have been lost
+		case <-rest.C:
+		case <-w.stop:
 		}
 	}
+}
+
+// take waits for an event or an error, and takes what the source has to hand over with it. It says whether any of
+// that is minded, and whether the source is still open.
+func (w *Watcher) take(s eventSource) (minded, open bool) {
+	select {
+	case ev, ok := <-s.events():
+		minded, open = w.saw(ev, ok), ok
+	case _, ok := <-s.errors():
+		minded, open = w.sawAll(ok), ok // an overflow: any event may have been lost
+	}
+	for idle := 0; open && idle < 4; {
+		select {
+		case ev, ok := <-s.events():
+			minded, open, idle = w.saw(ev, ok) || minded, ok, 0
+		case _, ok := <-s.errors():
+			minded, open, idle = w.sawAll(ok) || minded, ok, 0
+		default:
+			idle++
+			runtime.Gosched() // the source is at work on the next one
+		}
+	}
+	return minded, open
+}
+
+// watcherRest is how long a watcher rests after a batch of events, if it is not told otherwise.
+const watcherRest = 40 * time.Millisecond
+
+// Rest sets how long the watcher rests after a batch of events. What follows one within that time is hinted after
+// it; what comes after a longer silence is hinted at once.
+func (w *Watcher) Rest(d time.Duration) { w.rest.Store(int64(d)) }
+
+// restAfter is the rest after a batch: a short one where nothing was minded, since what is may follow at once.
+func (w *Watcher) restAfter(minded bool) time.Duration {
+	rest := time.Duration(w.rest.Load())
+	if !minded {
+		rest /= 8
+	}
+	return rest
 }
 
 // tell hints what has become dirty.
@@ -190,9 +241,12 @@ func (w *Watcher) tell() {
 	}
 }
 
-// saw marks the folder in which, and the one to which, something happened. A chmod counts: it may begin or end
-// that a medium cannot be read. Lock files and temporary files are nobody's medium.
-func (w *Watcher) saw(ev fsnotify.Event) {
+// saw marks the folder in which, and the one to which, something happened, and says whether there is one. A chmod
+// counts: it may begin or end that a medium cannot be read. The zero event of a closed source marks nothing.
+func (w *Watcher) saw(ev fsnotify.Event, open bool) (minded bool) {
+	if !open {
+		return false
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.byPath[ev.Name] {
@@ -200,22 +254,34 @@ func (w *Watcher) saw(ev fsnotify.Event) {
 			f.watched = false // nothing more will come from there
 		}
 		w.markLocked(f)
+		minded = true
 	}
-	if strings.HasSuffix(ev.Name, ".lock") || strings.HasSuffix(ev.Name, ".tmp") {
-		return
+	dir, name := filepath.Split(ev.Name)
+	for _, f := range w.byPath[filepath.Clean(dir)] {
+		if w.minds(f.name, name) {
+			w.markLocked(f)
+			minded = true
+		}
 	}
-	for _, f := range w.byPath[filepath.Dir(ev.Name)] {
-		w.markLocked(f)
-	}
+	return minded
+}
+
+// mindsMedia minds all that can be a medium. Lock files and temporary files are nobody's.
+func mindsMedia(_, name string) bool {
+	return !strings.HasSuffix(name, ".lock") && !strings.HasSuffix(name, ".tmp")
 }
 
 // sawAll marks every folder.
-func (w *Watcher) sawAll() {
+func (w *Watcher) sawAll(open bool) (minded bool) {
+	if !open {
+		return false
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.folders {
 		w.markLocked(f)
 	}
+	return true
 }
 
 // markLocked has a folder hinted. The caller holds mu.

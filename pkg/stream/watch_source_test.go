@@ -250,6 +250,32 @@ func TestWatcherDrainsWhileAHintTakesItsTime(t *testing.T) {
 	}
 }
 
+// TestWatcherRests has an event wait for as long as the rest is, and neither keep Close waiting.
+func TestWatcherRests(t *testing.T) {
+	source := newFakeSource()
+	w, o := watching(t, fromFake(source))
+	a, b := plainDir(t), plainDir(t)
+	w.Add(a)
+	w.Add(b)
+	source.evs <- fsnotify.Event{Name: filepath.Join(a, "facts.jsonl"), Op: fsnotify.Write}
+	o.await(t, a)
+	source.evs <- fsnotify.Event{Name: filepath.Join(b, "facts.jsonl"), Op: fsnotify.Write}
+	o.await(t, b)
+	w.Rest(time.Hour)
+	o.forget()
+	source.evs <- fsnotify.Event{Name: filepath.Join(a, "facts.jsonl"), Op: fsnotify.Write}
+	o.await(t, a)
+	for range 1000 { // the first few may belong to the same batch
+		select {
+		case source.evs <- fsnotify.Event{Name: filepath.Join(b, "facts.jsonl"), Op: fsnotify.Write}:
+		case <-time.After(3 * watcherRest):
+			must(t, w.Close())
+			return
+		}
+	}
+	t.Fatal("it does not rest")
+}
+
 func TestWatcherClose(t *testing.T) {
 	o := newObserver()
 	w := NewWatcher(o.hint, o.lost)

@@ -69,6 +69,22 @@ func TestWatcherIgnoresLocksAndTemporaryFiles(t *testing.T) {
 	}
 }
 
+func TestWatcherMinding(t *testing.T) {
+	parent := t.TempDir()
+	a, z := mustMkdir(t, filepath.Join(parent, "a")), mustMkdir(t, filepath.Join(parent, "z"))
+	w, o := watching(t, WatcherMinding(func(dir, name string) bool { return dir == z || name == "minded" }))
+	w.Add(a)
+	w.Add(z)
+	mustWrite(t, filepath.Join(a, "facts.jsonl"))
+	mustWrite(t, filepath.Join(z, "facts.jsonl"))
+	o.await(t, z)
+	if n := o.count(a); n != 0 {
+		t.Fatalf("hinted %d times of what is not minded", n)
+	}
+	mustWrite(t, filepath.Join(a, "minded"))
+	o.await(t, a)
+}
+
 func TestWatcherFolderNamedLikeALock(t *testing.T) {
 	w, o := watching(t)
 	parent := t.TempDir()
