@@ -40,12 +40,12 @@ func (j *Judge) overdue() []*Entry { return j.ledger.overdue(j.now) }
 // classified.
 func (j *Judge) classify() []conclusion {
 	l := j.ledger
-	if l.watched && j.now-l.completed > l.cadence {
-		s := stall{From: l.completed, To: j.now}
+	if since, any := l.watchedUntil(); any && j.now-since > l.cadence {
+		s := stall{From: since, To: j.now}
 		l.noteStall(s)
 		l.forgetStalls()
 		j.stalls = append(j.stalls, s)
-		unwatched := j.reading(j.now - l.completed - l.cadence)
+		unwatched := j.reading(j.now - since - l.cadence)
 		j.report.Unwatched = &unwatched
 		j.dirtied = true
 	}

@@ -12,11 +12,28 @@ type stall struct {
 // lengthen what is owed.
 const maxStalls = 4096
 
-// noteStall notes that nothing was watched between two readings. The same beginning again replaces the
-// former end: the pass that noted it was not completed.
+// watchedUntil is the reading of the last completed pass. Where none is known, because passes were aborted or
+// what was noted of them is lost, nothing was watched since the oldest lease was entered. False: there is
+// nothing to watch yet.
+func (l *ledger) watchedUntil() (int64, bool) {
+	if l.watched {
+		return l.completed, true
+	}
+	oldest, any := int64(0), false
+	for _, e := range l.entries {
+		if !any || e.TenureStart < oldest {
+			oldest, any = e.TenureStart, true
+		}
+	}
+	return oldest, any
+}
+
+// noteStall notes that nothing was watched between two readings. One that begins before the last one's end goes
+// on with it: the pass that noted that was not completed.
 func (l *ledger) noteStall(s stall) {
-	if n := len(l.stalls); n > 0 && l.stalls[n-1].From == s.From {
-		l.stalls[n-1].To = max(l.stalls[n-1].To, s.To)
+	if n := len(l.stalls); n > 0 && l.stalls[n-1].To > s.From {
+		last := &l.stalls[n-1]
+		last.From, last.To = min(last.From, s.From), max(last.To, s.To)
 		return
 	}
 	l.stalls = append(l.stalls, s)

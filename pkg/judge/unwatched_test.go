@@ -70,6 +70,26 @@ func TestOnlyCompletedPassesWatch(t *testing.T) {
 	(&schedule{world: w}).wantReplayed()
 }
 
+// A judge that could complete no pass yet has not watched either: what its aborted passes entered is owed the
+// time until the first that is completed.
+func TestNothingIsWatchedBeforeAFirstCompletedPass(t *testing.T) {
+	w := newWorld(t, "a").start()
+	w.grant("L", "/s", "a", 30)
+	for _, at := range []int64{10, 20, 60} {
+		w.scripts["ledger"].Append(stream.Lost)
+		if r := w.passAt(at); r.Outcome != judge.Aborted {
+			t.Fatal(r.Outcome)
+		}
+	}
+	if r := w.okAt(70); r.Unwatched == nil || *r.Unwatched != ms(50) { // 60 since it was entered
+		t.Fatalf("%v", r.Unwatched)
+	}
+	if row := w.row("L"); row.Unwatched != ms(45) || row.Reclaim.State != "live" {
+		t.Fatalf("%+v", row)
+	}
+	(&schedule{world: w}).wantReplayed()
+}
+
 func TestARenewalEndsWhatIsUnwatched(t *testing.T) {
 	w := newWorld(t, "a").start()
 	w.okAt(1)
