@@ -103,7 +103,7 @@ func (j *Judge) nextDue() (int64, bool) {
 		sooner(l.now)
 	}
 	for e := range l.pending {
-		if !e.running && !e.Reclaimed {
+		if !e.running && !e.Reclaimed && !j.handedOn(e) {
 			sooner(max(e.NextTry, l.now))
 		}
 	}

@@ -55,7 +55,7 @@ func (j *Judge) reclaim(ctx context.Context) {
 func (j *Judge) startable() []*Entry {
 	var list []*Entry
 	for e := range j.ledger.pending {
-		if !e.running && !e.Reclaimed && (e.NextTry <= j.now || e.ByHand) {
+		if !e.running && !e.Reclaimed && (e.NextTry <= j.now || e.ByHand) && !j.handedOn(e) {
 			list = append(list, e)
 		}
 	}
@@ -63,6 +63,26 @@ func (j *Judge) startable() []*Entry {
 		return cmp.Or(cmp.Compare(min(a.Attempts, 1), min(b.Attempts, 1)), cmp.Compare(a.NextTry, b.NextTry), cmp.Compare(a.Lease, b.Lease))
 	})
 	return list
+}
+
+// handedOn says that the subject of a pending lease is, by all appearances, another one's by now: a lapsed for it
+// is on the stream, its subject has one slot, and a lease with a higher token is live there. So it is where the
+// end of the ledger was lost together with the success of a procedure: the slot was free when the other was
+// granted. That is no proof that lets the lease go without its procedure, since a lapsed can be written by hand;
+// but a procedure now would take the subject from its living holder, so it waits until that tenure is over.
+func (j *Judge) handedOn(e *Entry) bool {
+	if !e.Recorded || e.ByHand || j.cfg.Rules == nil {
+		return false
+	}
+	if rule, known := j.cfg.Rules.Rule(e.Subject); !known || rule.Slots != 1 {
+		return false
+	}
+	for other := range j.ledger.bySubject[e.Subject.Text()] {
+		if other.Token > e.Token && !other.Pending() {
+			return true
+		}
+	}
+	return false
 }
 
 // startSome begins procedures while there is room, and answers what has found none. Retries take at most

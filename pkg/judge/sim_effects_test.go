@@ -22,6 +22,7 @@ type disk struct {
 	passes    []int64           // completed, as landed since it was last asked
 	now       float64
 	marked    bool // what a reboot makes unknown is
+	groups    int  // whole ones
 	any       bool // a pass was completed
 	begun     bool // and that is synced: a lapsed by hand takes no lease out any more
 }
@@ -44,6 +45,7 @@ func (d *disk) land(lines [][]byte, sync bool) {
 		if d.open = append(d.open, g); g["last"] != true {
 			continue
 		}
+		d.groups++
 		for _, g := range d.open {
 			d.apply(g)
 		}
@@ -180,7 +182,7 @@ func (s *sim) grantedNow(f lease.Fact, at int64) *simLease {
 	}
 	l := &simLease{
 		id: f.Lease, subject: f.Subject.Text(), holder: f.Holder, proposal: f.Proposal,
-		duration: f.Duration.N, max: f.Max.N, granted: at, said: len(s.said),
+		duration: f.Duration.N, max: f.Max.N, token: f.Token, granted: at, said: len(s.said),
 	}
 	homes := append([]string{l.holder}, s.mixed...)
 	l.home = homes[s.draw(l.id, -1).IntN(len(homes))]

@@ -53,6 +53,8 @@ type simLease struct {
 	lapsed            int  // records on the stream
 	succeeded         bool // that was on the ledger's medium
 	seen              bool // the next completed pass must have it in its ledger
+	undead            bool // it was gone when the ledger was cut, and may be live again
+	token             int64
 }
 
 // gone says that it has freed its slot.
@@ -205,7 +207,7 @@ func (m *model) forgetLife(lostTail bool) {
 			l.gap = 0
 		}
 		l.cause = m.disk.whole[l.id].cause
-		if l.gone() {
+		if l.gone() && !l.undead {
 			l.cause = lease.ByRelease
 		}
 	}

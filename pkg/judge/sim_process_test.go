@@ -92,7 +92,7 @@ func (s *sim) checked(r judge.Report) {
 			l.latest = s.now
 		}
 		late := l.max > 0 && l.latest > 0 && s.at-l.latest > l.max
-		if l.seen && l.cause == "" && !s.grantorLost && (l.releaseRead || l.revokeRead || late) {
+		if l.seen && l.cause == "" && !l.undead && !s.grantorLost && (l.releaseRead || l.revokeRead || late) {
 			s.fail("%s is not concluded by a completed pass: released %t, revoked %t, past its cap %t", id, l.releaseRead, l.revokeRead, late)
 		}
 	}
@@ -126,22 +126,48 @@ func (s *sim) reboots(r *rand.Rand) {
 		return
 	}
 	s.boot++
-	s.resume = true
 	s.life.ended = true
 	s.buried()
-	if r.IntN(2) == 0 {
-		return
+	if r.IntN(2) > 0 {
+		s.leaves(s.disk.sure)
 	}
-	s.say("of the ledger %d of %d lines are left", s.disk.sure, len(s.disk.lines))
+	s.resume = s.disk.groups > 0 // else nothing is known that could be made unknown
+}
+
+// leaves has only the first lines of the ledger be left.
+func (s *sim) leaves(lines int) {
+	s.say("of the ledger %d of %d lines are left", lines, len(s.disk.lines))
 	old := s.disk
 	s.disk = newDisk()
 	s.media["ledger"] = stream.NewMemory("ledger")
-	for _, line := range old.lines[:old.sure] {
+	for _, line := range old.lines[:lines] {
 		s.media["ledger"].AppendRaw(line)
 	}
-	s.disk.land(old.lines[:old.sure], true)
+	s.disk.land(old.lines[:lines], true)
 	s.disk.passes, s.disk.marked = nil, false
 	s.lostTail = true
+}
+
+// cuts kills the judge, and takes from the end of its ledger what had been on disk: a damaged one, of which the
+// pieces show. What has left may be there again then. A pass that was completed stays, and with it that this judge
+// is not the first.
+func (s *sim) cuts(r *rand.Rand) {
+	if s.life == nil || !s.disk.begun {
+		return
+	}
+	least, d := 0, newDisk()
+	for least < len(s.disk.lines) && !d.any {
+		least++
+		d.land(s.disk.lines[least-1:least], true)
+	}
+	s.life.ended = true
+	s.buried()
+	s.resume, s.incarnation = true, 0
+	s.leaves(least + r.IntN(len(s.disk.lines)-least+1))
+	s.media["ledger"].AppendRaw([]byte("a piece"))
+	for _, l := range s.leases {
+		l.undead = l.undead || l.gone()
+	}
 }
 
 // usurps has a second judge begin while the first is still there. The first must stop, and have no effect.

@@ -42,6 +42,7 @@ var ops = []op{
 	{"resolver", 3, func(s *sim, r *rand.Rand) { s.down = r.IntN(2) == 0 }},
 	{"kill", 9, (*sim).kills},
 	{"reboot", 5, (*sim).reboots},
+	{"cut", 4, (*sim).cuts},
 	{"usurp", 3, (*sim).usurps},
 	{"compare", 6, func(s *sim, _ *rand.Rand) { s.compares() }},
 }

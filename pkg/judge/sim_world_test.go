@@ -195,5 +195,17 @@ func (p *simProcedures) mayStart(t judge.Task) {
 		s.fail("the procedure of %s starts again after its success was on disk", t.Lease)
 	case p.runs[t.Subject.Text()] != "":
 		s.fail("procedures of %s and %s overlap on %s", t.Lease, p.runs[t.Subject.Text()], t.Subject.Text())
+	case !t.ByHand:
+		p.hitsNobody(l)
+	}
+}
+
+// hitsNobody: a lease that was recorded is not taken from the one who was granted its only slot afterwards.
+func (p *simProcedures) hitsNobody(l *simLease) {
+	for _, id := range sorted(p.s.leases) {
+		next := p.s.leases[id]
+		if p.s.slots == 1 && l.lapsed > 0 && next.subject == l.subject && next.proposal != "" && next.token > l.token && next.cause == "" && !p.s.grantorLost {
+			p.s.fail("the procedure of %s takes %s from %s", l.id, l.subject, next.id)
+		}
 	}
 }
