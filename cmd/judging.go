@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -198,35 +197,4 @@ func (t tokenFile) Raise(_ context.Context, token int64) error {
 		return fmt.Errorf("token %d is over the bound of 2^52", token)
 	}
 	return t.c.app.replaceFile(t.c.tokenFile(), []byte(strconv.FormatInt(token, 10)+"\n"), 0o600)
-}
-
-// replaceFile replaces a small file at once: temporary file, sync, rename, sync of the folder. A crash leaves
-// the old or the new.
-func (a *App) replaceFile(path string, text []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	err = a.fill(f, text, mode)
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func (a *App) fill(f *os.File, text []byte, mode fs.FileMode) (err error) {
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := a.adopt(f); err != nil {
-		return err
-	}
-	if err := f.Chmod(mode); err != nil {
-		return err
-	}
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	return f.Sync()
 }
