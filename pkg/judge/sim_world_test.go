@@ -202,9 +202,13 @@ func (p *simProcedures) mayStart(t judge.Task) {
 
 // hitsNobody: a lease that was recorded is not taken from the one who was granted its only slot afterwards.
 func (p *simProcedures) hitsNobody(l *simLease) {
+	if p.s.slots != 1 || l.lapsed == 0 || p.s.grantorLost {
+		return
+	}
 	for _, id := range sorted(p.s.leases) {
 		next := p.s.leases[id]
-		if p.s.slots == 1 && l.lapsed > 0 && next.subject == l.subject && next.proposal != "" && next.token > l.token && next.cause == "" && !p.s.grantorLost {
+		later := next.subject == l.subject && next.proposal != "" && next.token > l.token
+		if later && next.cause == "" && !next.gone() {
 			p.s.fail("the procedure of %s takes %s from %s", l.id, l.subject, next.id)
 		}
 	}
