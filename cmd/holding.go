@@ -28,9 +28,13 @@ type side struct {
 }
 
 // openSide opens the side of the holder that one is (SPEC 8). With makes, its folder is made where the caller
-// may; otherwise a holder without one holds nothing (exit 3).
+// may; otherwise a holder without one holds nothing (exit 3), and one with notes needs no sound configuration.
 func openSide(app *App, makes bool) (*side, error) {
-	c, err := find(app)
+	open := findHeld
+	if makes {
+		open = find
+	}
+	c, err := open(app)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +251,7 @@ func (t *turn) save() error {
 	if err != nil {
 		host = ""
 	}
-	n := notes{Host: host, Boot: t.app.Clock.BootID(), Unit: t.comp.Config.Units.Base(), State: t.h.State}
+	n := notes{Host: host, Boot: t.app.Clock.BootID(), Unit: t.comp.Config.Units.Base(), State: t.h.State, Config: t.comp.Config.held()}
 	if from := t.adapter.noted; from.boot == n.Boot {
 		n.Tick, n.Clock = from.reading, from.clock
 	}

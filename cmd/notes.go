@@ -18,6 +18,8 @@ type notes struct {
 	Tick  int64       `json:"tick,omitempty"`  // the newest reading that the adapter took
 	Clock int64       `json:"clock,omitempty"` // where the raw clock stood at it, ms
 	State lease.State `json:"state"`
+	// Config is what the holder needs of the configuration, as it was read last.
+	Config *heldConfig `json:"config,omitempty"`
 }
 
 // maxNotes is the most bytes that notes may have. What they keep is bounded well below.
