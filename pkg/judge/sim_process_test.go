@@ -165,8 +165,9 @@ func (s *sim) cuts(r *rand.Rand) {
 	s.resume, s.incarnation = true, 0
 	s.leaves(least + r.IntN(len(s.disk.lines)-least+1))
 	s.media["ledger"].AppendRaw([]byte("a piece"))
-	for _, l := range s.leases {
+	for id, l := range s.leases {
 		l.undead = l.undead || l.gone()
+		l.succeeded = l.gone() || s.disk.whole[id].succeeded
 	}
 }
 
