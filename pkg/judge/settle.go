@@ -34,7 +34,13 @@ func (j *Judge) Flush(ctx context.Context) error {
 	if j.leftover != nil {
 		return errors.New("what the last pass read is not journaled yet: the next pass does")
 	}
-	return j.journal.write(ctx, &delta{Pass: j.ledger.pass, Incarnation: j.ledger.incarnation}, true)
+	d := &delta{Pass: j.ledger.pass, Incarnation: j.ledger.incarnation}
+	if l := j.ledger; l.watched {
+		// The end of a pass that was aborted because nobody answered may be on disk all the same.
+		completed := l.completed
+		d.Completed = &completed
+	}
+	return j.journal.write(ctx, d, true)
 }
 
 // Subjects are the texts of all subjects that have a live lease, sorted.

@@ -70,6 +70,21 @@ func TestOnlyCompletedPassesWatch(t *testing.T) {
 	(&schedule{world: w}).wantReplayed()
 }
 
+// The end of a pass may be on disk although nobody answered. The pass was aborted, and what is flushed afterwards
+// says so.
+func TestAFlushSaysWhichPassWasCompleted(t *testing.T) {
+	w := newWorld(t, "a").start()
+	w.okAt(1)
+	w.scripts["ledger"].Append(stream.Unanswered)
+	if r := w.passAt(9); r.Outcome != judge.Aborted {
+		t.Fatal(r.Outcome)
+	}
+	if err := w.judge.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	(&schedule{world: w}).wantReplayed()
+}
+
 // A judge that could complete no pass yet has not watched either: what its aborted passes entered is owed the
 // time until the first that is completed.
 func TestNothingIsWatchedBeforeAFirstCompletedPass(t *testing.T) {
