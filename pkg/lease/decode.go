@@ -42,10 +42,27 @@ func (e *Defective) Error() string {
 // Decode reads one line. Its errors are ErrNoFact, *Undecodable and *Defective. What the fact's kind does not
 // carry is checked where SPEC 2 demands it and then left out. The fact keeps nothing of line's memory.
 func Decode(line []byte, u Units) (Fact, error) {
+	if id, ok := PlainRenewal(line); ok {
+		return Fact{Kind: Renewal, Lease: string(id)}, nil
+	}
+	var r raw
+	if r.plain(line) {
+		return r.judged(u)
+	}
+	return decodeStrictly(line, u)
+}
+
+// decodeStrictly reads any line.
+func decodeStrictly(line []byte, u Units) (Fact, error) {
 	var r raw
 	if err := r.parse(line); err != nil {
 		return Fact{}, err
 	}
+	return r.judged(u)
+}
+
+// judged is the fact that the parts make, or what is wrong with it.
+func (r *raw) judged(u Units) (Fact, error) {
 	f := r.fact(u)
 	if r.defects != nil {
 		return Fact{}, &Defective{Defects: r.defects}
