@@ -68,7 +68,7 @@ func (j *Judge) admission(s *source, f lease.Fact) (queued, bool) {
 func (j *Judge) withdrawn(holder, proposal string) {
 	j.settle(holder, answered{Proposal: proposal, Withdrawn: true})
 	j.observed = true
-	if e := j.ledger.answering[proposalKey{holder, proposal}]; e != nil {
+	if e := j.ledger.answering(holder, proposal); e != nil {
 		j.releasedBy(e)
 	}
 }
@@ -123,8 +123,8 @@ func (j *Judge) within(rule Rule, t *Terms) (int64, error) {
 // heldUnder counts a holder's live leases under an entry.
 func (g *granting) heldUnder(rule Rule, name string) int {
 	count := g.granted[[2]string{rule.Name, name}]
-	for e := range g.judge.ledger.byHolder[name] {
-		if r, known := g.judge.cfg.Rules.Rule(e.Subject); known && r.Name == rule.Name {
+	for e := range g.judge.ledger.ofHolder(name) {
+		if r, known := g.judge.cfg.Rules.Rule(g.judge.ledger.subjectOf(e)); known && r.Name == rule.Name {
 			count++
 		}
 	}
@@ -133,19 +133,21 @@ func (g *granting) heldUnder(rule Rule, name string) int {
 
 // busy is who is in the way when no slot of a subject is free. Every lease that has not left counts.
 func (g *granting) busy(slots int, subject lease.Subject) *Busy {
-	text := subject.Text()
-	live, fresh := g.judge.ledger.bySubject[text], g.taken[text]
-	if slots == 0 || len(live)+len(fresh) < slots {
+	if slots == 0 {
 		return nil
 	}
-	first := (*Entry)(nil)
-	for e := range live {
-		if first == nil || e.Lease < first.Lease {
+	l, text := g.judge.ledger, subject.Text()
+	fresh, count, first := g.taken[text], 0, (*live)(nil)
+	for e := range l.onSubject(text) {
+		if count++; first == nil || l.byID(e, first) < 0 {
 			first = e
 		}
 	}
-	if first != nil {
-		return &Busy{Subject: text, Lease: first.Lease, Holder: first.Holder}
+	switch {
+	case count+len(fresh) < slots:
+		return nil
+	case first != nil:
+		return &Busy{Subject: text, Lease: l.idOf(first), Holder: l.heldBy(first)}
 	}
 	return &Busy{Subject: text, Lease: fresh[0].Lease, Holder: fresh[0].Holder}
 }

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/daolease/daolease/pkg/lease"
@@ -9,32 +8,13 @@ import (
 
 // conclusion is a lease that is due, and the first cause that holds.
 type conclusion struct {
-	entry *Entry
+	entry *live
 	cause lease.Cause
 	why   string // for people
 }
 
-// overdue are the live leases that are past their cap or silent at a reading, as things stand. Keys that
-// were too low are mended on the way, so the cost is that of what has changed since.
-func (l *ledger) overdue(now int64) []*Entry {
-	var past []*Entry
-	for len(l.due) > 0 && l.due[0].bound < now {
-		e := l.due[0]
-		if exact := l.passes(e); exact >= now {
-			l.due.move(e, exact)
-			continue
-		}
-		l.due.remove(e)
-		past = append(past, e)
-	}
-	for _, e := range past {
-		l.due.push(e, l.passes(e))
-	}
-	return past
-}
-
 // overdue are the leases whose silence, or cap, is in question in this pass.
-func (j *Judge) overdue() []*Entry { return j.ledger.overdue(j.now) }
+func (j *Judge) overdue() []*live { return j.ledger.overdue(j.now) }
 
 // classify is step 4: it finds what is due, and decides nothing else. Nothing is acted on before all are
 // classified.
@@ -58,21 +38,21 @@ func (j *Judge) classify() []conclusion {
 			due = append(due, c)
 		}
 	}
-	slices.SortFunc(due, func(a, b conclusion) int { return cmp.Compare(a.entry.Lease, b.entry.Lease) })
+	slices.SortFunc(due, func(a, b conclusion) int { return l.byID(a.entry, b.entry) })
 	return due
 }
 
 // conclude is the first cause that holds for a live lease (SPEC 6, pass 4): release, cap, policy, silence.
-func (j *Judge) conclude(e *Entry) conclusion {
+func (j *Judge) conclude(e *live) conclusion {
 	l := j.ledger
 	switch {
 	case e.Released:
 		return conclusion{e, lease.ByRelease, "its holder released it"}
 	case e.max > 0 && j.now-e.TenureStart > e.max:
-		return conclusion{e, lease.ByCap, "held since " + j.reading(e.TenureStart).String() + ", longer than " + e.Max.String()}
+		return conclusion{e, lease.ByCap, "held since " + j.reading(e.TenureStart).String() + ", longer than " + l.terms(e.max, e.maxUnit).String()}
 	case e.Revoked:
-		return conclusion{e, lease.ByPolicy, e.Reason}
-	case j.now > l.silentAfter(e) && j.fresh && j.watchedNow(e.Holder):
+		return conclusion{e, lease.ByPolicy, l.rarely(e).Reason}
+	case j.now > l.silentAfter(e) && j.fresh && j.watchedNow(l.heldBy(e)):
 		return conclusion{e, lease.BySilence, "last observed at " + j.reading(e.LastObservation).String()}
 	}
 	return conclusion{entry: e}
@@ -90,21 +70,15 @@ func (j *Judge) nextDue() (int64, bool) {
 			at, any = reading, true
 		}
 	}
-	for len(l.due) > 0 {
-		e := l.due[0]
-		if exact := l.passes(e); exact > e.bound {
-			l.due.move(e, exact)
-			continue
-		}
-		sooner(e.bound + 1)
-		break
+	if bound := l.firstBound(); bound != never {
+		sooner(bound + 1)
 	}
 	if len(l.urgent) > 0 {
 		sooner(l.now)
 	}
 	for e := range l.pending {
 		if !e.running && !e.Reclaimed && !j.handedOn(e) {
-			sooner(max(e.NextTry, l.now))
+			sooner(max(l.rarely(e).NextTry, l.now))
 		}
 	}
 	return at, any

@@ -79,7 +79,12 @@ type (
 // other; whoever wrote one had the sum right and the rest wrong.
 func (d *delta) sound() bool {
 	for _, e := range d.Entries {
-		if e == nil {
+		if e == nil || e.Cause != "" && !e.Cause.Valid() {
+			return false
+		}
+	}
+	for _, c := range d.Pending {
+		if !c.Cause.Valid() {
 			return false
 		}
 	}
@@ -105,7 +110,7 @@ func (l *ledger) apply(d *delta) error {
 		l.remember(id)
 	}
 	for _, e := range d.Entries {
-		if err := l.put(e); err != nil {
+		if _, err := l.put(e); err != nil {
 			return err
 		}
 	}
@@ -135,12 +140,12 @@ func (l *ledger) applyHead(d *delta) {
 }
 
 func (l *ledger) applyObserved(d *delta) {
-	l.each(d.Renewed, func(e *Entry) { l.renew(e, *d.At) })
-	l.each(d.Unknown, func(e *Entry) { l.unknow(e, *d.At) })
+	l.each(d.Renewed, func(e *live) { l.renew(e, *d.At) })
+	l.each(d.Unknown, func(e *live) { l.unknow(e, *d.At) })
 	l.each(d.Released, l.release)
-	l.each(d.Recorded, func(e *Entry) { e.Recorded = true })
+	l.each(d.Recorded, func(e *live) { e.Recorded = true })
 	for _, r := range d.Revoked {
-		if e := l.entries[r.Lease]; e != nil {
+		if e := l.find(r.Lease); e != nil {
 			l.revoke(e, r.Reason, r.ByHand)
 		}
 	}
@@ -148,33 +153,34 @@ func (l *ledger) applyObserved(d *delta) {
 		l.setHolder(name, h)
 	}
 	for _, m := range d.Mixed {
-		if e := l.entries[m.Lease]; e != nil {
-			e.register(m.Medium)
+		if e := l.find(m.Lease); e != nil {
+			l.register(e, m.Medium)
 		}
 	}
 }
 
 func (l *ledger) applyReclaims(d *delta) {
 	for _, c := range d.Pending {
-		if e := l.entries[c.Lease]; e != nil {
+		if e := l.find(c.Lease); e != nil {
 			l.setPending(e, c.Cause)
 		}
 	}
 	for _, a := range d.Attempts {
-		if e := l.entries[a.Lease]; e != nil {
-			e.Attempts, e.LastError, e.NextTry = a.Count, a.Error, a.NextTry
+		if e := l.find(a.Lease); e != nil {
+			x := l.makeRare(e)
+			x.Attempts, x.LastError, x.NextTry = a.Count, a.Error, a.NextTry
 		}
 	}
-	l.each(d.Succeeded, func(e *Entry) { e.Reclaimed = true })
+	l.each(d.Succeeded, func(e *live) { e.Reclaimed = true })
 	for _, id := range d.Left {
 		l.leave(id)
 	}
 }
 
 // each calls fn with every named lease that is live.
-func (l *ledger) each(ids []string, fn func(*Entry)) {
+func (l *ledger) each(ids []string, fn func(*live)) {
 	for _, id := range ids {
-		if e := l.entries[id]; e != nil {
+		if e := l.find(id); e != nil {
 			fn(e)
 		}
 	}
@@ -193,8 +199,9 @@ func (l *ledger) snapshot(base string) *delta {
 	if l.watched {
 		head.Completed = &l.completed
 	}
-	for _, id := range sortedKeys(l.entries) {
-		head.Entries = append(head.Entries, l.entries[id])
+	head.Entries = make([]*Entry, 0, l.count)
+	for _, e := range l.sorted() {
+		head.Entries = append(head.Entries, l.entry(e))
 	}
 	return head
 }

@@ -25,15 +25,15 @@ func (s set) has(name string) bool {
 // dirty is what has changed in the ledger since the last group.
 type dirty struct {
 	dirtied   bool
-	entries   map[string]*Entry // granted
-	renewals  map[string]*Entry
-	unknowns  map[string]*Entry
-	releases  map[string]*Entry
-	records   map[string]*Entry
-	revoked   map[string]*Entry
-	pendings  map[string]*Entry
-	attempts  map[string]*Entry
-	succeeded map[string]*Entry
+	entries   marked // granted
+	renewals  marked
+	unknowns  marked
+	releases  marked
+	records   marked
+	revoked   marked
+	pendings  marked
+	attempts  marked
+	succeeded marked
 	left      set
 	mixed     []mixedFact
 	stalls    []stall
@@ -44,16 +44,26 @@ type dirty struct {
 
 func newDirty() dirty {
 	return dirty{
-		entries: map[string]*Entry{}, renewals: map[string]*Entry{}, unknowns: map[string]*Entry{},
-		releases: map[string]*Entry{}, records: map[string]*Entry{}, revoked: map[string]*Entry{},
-		pendings: map[string]*Entry{}, attempts: map[string]*Entry{}, succeeded: map[string]*Entry{},
+		entries: marked{bit: markEntry}, renewals: marked{bit: markRenewal}, unknowns: marked{bit: markUnknown},
+		releases: marked{bit: markRelease}, records: marked{bit: markRecord}, revoked: marked{bit: markRevoked},
+		pendings: marked{bit: markPending}, attempts: marked{bit: markAttempt}, succeeded: marked{bit: markSucceeded},
 		holders: set{}, cursors: set{}, left: set{},
 	}
 }
 
-// mark notes that an entry changed in one way.
-func (d *dirty) mark(kind map[string]*Entry, e *Entry) {
-	kind[e.Lease] = e
+// clear forgets all of it.
+func (d *dirty) clear() {
+	for _, kind := range [...]*marked{
+		&d.entries, &d.renewals, &d.unknowns, &d.releases, &d.records, &d.revoked, &d.pendings, &d.attempts, &d.succeeded,
+	} {
+		kind.clear()
+	}
+	*d = newDirty()
+}
+
+// mark notes that a lease changed in one way.
+func (d *dirty) mark(kind *marked, e *live) {
+	kind.add(e)
 	d.dirtied = true
 }
 
@@ -63,9 +73,6 @@ func (d *dirty) reborn(id string) {
 		return
 	}
 	delete(d.left, id)
-	for _, kind := range [...]map[string]*Entry{d.renewals, d.unknowns, d.releases, d.records, d.revoked, d.pendings, d.attempts, d.succeeded} {
-		delete(kind, id)
-	}
 	d.mixed = slices.DeleteFunc(d.mixed, func(m mixedFact) bool { return m.Lease == id })
 }
 
@@ -75,8 +82,8 @@ func (j *Judge) changes() *delta {
 	d := &delta{
 		Pass: l.pass, Incarnation: l.incarnation, Token: l.token, LostGrants: l.lostGrants,
 		Stalls: p.stalls, Mixed: p.mixed, Left: sortedKeys(p.left), Resumed: p.resumed,
-		Renewed: sortedKeys(p.renewals), Released: sortedKeys(p.releases),
-		Recorded: sortedKeys(p.records), Succeeded: sortedKeys(p.succeeded),
+		Renewed: l.staying(p.renewals), Released: l.staying(p.releases),
+		Recorded: l.staying(p.records), Succeeded: l.staying(p.succeeded),
 	}
 	if l.ticked {
 		now, at := l.now, j.stamp
@@ -86,7 +93,7 @@ func (j *Judge) changes() *delta {
 		completed := l.completed
 		d.Completed = &completed
 	}
-	d.changedEntries(p)
+	l.changedLeases(d, p)
 	if len(p.holders) > 0 {
 		d.Holders = holders{}
 		for name := range p.holders {
@@ -103,29 +110,51 @@ func (j *Judge) changes() *delta {
 			d.Cursors[key] = l.cursors[key]
 		}
 	}
-	*p = newDirty()
+	p.clear()
 	return d
 }
 
-func (d *delta) changedEntries(p *dirty) {
-	for _, id := range sortedKeys(p.entries) {
-		d.Entries = append(d.Entries, p.entries[id])
+// staying are the ids of those that have not left. What happened to the others is told by their leaving.
+func (l *ledger) staying(m marked) []string {
+	var ids []string
+	if len(m.list) > 0 {
+		ids = make([]string, 0, len(m.list))
 	}
-	for _, id := range sortedKeys(p.unknowns) {
-		if p.unknowns[id].Unknown {
-			d.Unknown = append(d.Unknown, id)
+	for _, e := range m.list {
+		if e.alive {
+			ids = append(ids, l.idOf(e))
 		}
 	}
-	for _, id := range sortedKeys(p.revoked) {
-		e := p.revoked[id]
-		d.Revoked = append(d.Revoked, revoked{Lease: id, Reason: e.Reason, ByHand: e.ByHand})
+	return ids
+}
+
+// changedLeases adds what is more than an id. A lease that was granted and has left is written too, unless its
+// id was granted anew: the id of one without a token is remembered when it leaves.
+func (l *ledger) changedLeases(d *delta, p *dirty) {
+	for _, e := range p.entries.list {
+		if e.alive || p.left.has(l.idOf(e)) {
+			d.Entries = append(d.Entries, l.entry(e))
+		}
 	}
-	for _, id := range sortedKeys(p.pendings) {
-		d.Pending = append(d.Pending, caused{Lease: id, Cause: p.pendings[id].Cause})
+	for _, e := range p.unknowns.list {
+		if e.alive && e.Unknown {
+			d.Unknown = append(d.Unknown, l.idOf(e))
+		}
 	}
-	for _, id := range sortedKeys(p.attempts) {
-		e := p.attempts[id]
-		d.Attempts = append(d.Attempts, attempt{Lease: id, Count: e.Attempts, Error: e.LastError, NextTry: e.NextTry})
+	for _, e := range p.revoked.list {
+		if e.alive {
+			d.Revoked = append(d.Revoked, revoked{Lease: l.idOf(e), Reason: l.rarely(e).Reason, ByHand: e.ByHand})
+		}
+	}
+	for _, e := range p.pendings.list {
+		if e.alive {
+			d.Pending = append(d.Pending, caused{Lease: l.idOf(e), Cause: e.Cause()})
+		}
+	}
+	for _, e := range p.attempts.list {
+		if x := l.rarely(e); e.alive {
+			d.Attempts = append(d.Attempts, attempt{Lease: l.idOf(e), Count: x.Attempts, Error: x.LastError, NextTry: x.NextTry})
+		}
 	}
 }
 

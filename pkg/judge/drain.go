@@ -88,7 +88,7 @@ func (j *Judge) resumeAll() {
 		return
 	}
 	j.ledger.resume, j.resumed = false, true
-	for _, e := range j.ledger.entries {
+	for e := range j.ledger.all() {
 		j.unknow(e)
 	}
 }
@@ -151,7 +151,7 @@ func (j *Judge) toDrain() []*source {
 	}
 	clear(j.again)
 	for _, e := range j.overdue() {
-		for _, s := range j.mayCarry(e.Holder) {
+		for _, s := range j.mayCarry(l.heldBy(e)) {
 			if !j.cfg.Media.Quiet(s.name) {
 				wanted[s.name] = s
 			}

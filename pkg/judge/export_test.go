@@ -73,7 +73,7 @@ func Populate(j *Judge, leases int, holder func(i int) string) {
 			Lease: fmt.Sprint("lease-", i), Subject: lease.StringSubject(fmt.Sprint("/srv/", i)), Holder: holder(i),
 			Duration: lease.Duration{Unit: "ms", N: 1 << 40}, Token: int64(i + 1),
 		}
-		if err := j.ledger.put(e); err != nil {
+		if _, err := j.ledger.put(e); err != nil {
 			panic(err)
 		}
 	}
@@ -100,10 +100,9 @@ func (l *ledger) dump() string {
 	line("cursors", l.cursors)
 	line("known", l.names)
 	oldest := l.now
-	for _, id := range sortedKeys(l.entries) {
-		e := l.entries[id]
-		line("lease", e)
-		line("due", []any{l.passes(e), e.Pending(), e.index >= 0})
+	for _, e := range l.sorted() {
+		line("lease", l.entry(e))
+		line("due", []any{l.passes(e), e.Pending(), l.awaited(e)})
 		oldest = min(oldest, e.LastObservation)
 	}
 	line("stalls", slices.DeleteFunc(append([]stall{}, l.stalls...), func(s stall) bool { return s.To <= oldest }))
@@ -130,10 +129,10 @@ func OnDisk(ctx context.Context, m stream.Medium, units lease.Units, id string) 
 	if _, err := readBack(ctx, m, l); err != nil {
 		panic(err)
 	}
-	if l.entries[id] == nil {
-		return Entry{}, false
+	if e := l.find(id); e != nil {
+		return *l.entry(e), true
 	}
-	return *l.entries[id], true
+	return Entry{}, false
 }
 
 // LedgerPart makes a sound line of the ledger that does not end its group.
@@ -152,8 +151,9 @@ func LedgerPart(group uint64, members string) []byte {
 // Remembered counts what is kept in memory by holder or medium.
 func Remembered(j *Judge) int {
 	return len(j.sources) + len(j.bySole) + len(j.mixed) + len(j.again) + len(j.owners.media) + len(j.running) +
-		len(j.ledger.entries) + len(j.ledger.due) + len(j.ledger.urgent) + len(j.ledger.pending) + len(j.ledger.byHolder) +
-		len(j.ledger.bySubject) + len(j.ledger.answering) + len(j.ledger.holders) + len(j.ledger.asking) + len(j.own)
+		j.ledger.count + len(j.ledger.freed) + len(j.ledger.rares) + len(j.ledger.urgent) + len(j.ledger.pending) +
+		j.ledger.byLease.used + j.ledger.byHolder.used + j.ledger.bySubject.used + j.ledger.byProposal.used +
+		len(j.ledger.holders) + len(j.ledger.asking) + len(j.own)
 }
 
 // Carried is how many changes wait for the next group.

@@ -39,10 +39,10 @@ type Judge struct {
 	fresh    bool // a tick has been drained since this start
 	lastAll  int64
 	alledYet bool
-	running  map[*Entry]struct{}
+	running  map[*live]struct{}
 	own      map[stream.Position]struct{} // appends of our own that are still ahead of the cursor
 	kept     kept                         // facts about leases not known yet
-	newborn  []*Entry                     // granted since the last pass
+	newborn  []*live                      // granted since the last pass
 	late     *observations                // of earlier passes, still to be stamped
 	leftover *dirty                       // of the last pass, not to be journaled before that
 	aside    Report                       // what was dropped between passes, for the next report
@@ -103,7 +103,7 @@ func assemble(cfg Config) (*Judge, error) {
 	j := &Judge{
 		cfg: cfg, ledger: newLedger(cfg.Units, cadence, tolerance),
 		sources: map[string]*source{}, bySole: map[string]map[string]*source{}, mixed: map[string]*source{},
-		again: map[string]struct{}{}, running: map[*Entry]struct{}{}, own: map[stream.Position]struct{}{},
+		again: map[string]struct{}{}, running: map[*live]struct{}{}, own: map[stream.Position]struct{}{},
 	}
 	for _, name := range cfg.Media.Names() {
 		j.Attach(name, cfg.Media.Get(name))

@@ -49,7 +49,7 @@ func (j *Judge) keep(s *source, v stream.Value, author string, f lease.Fact) ver
 // applyKept applies what was kept about leases that are known by now, and gives up the rest.
 func (j *Judge) applyKept() {
 	for _, k := range j.kept.list {
-		if e := j.ledger.entries[k.lease]; e != nil {
+		if e := j.ledger.find(k.lease); e != nil {
 			if reason := j.evidence(k.medium, k.author, e, k.kind); reason != "" {
 				j.drop(k.medium, k.position, reason)
 			}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/daolease/daolease/pkg/lease"
 	"github.com/daolease/daolease/pkg/stream"
@@ -37,13 +38,9 @@ type ledger struct {
 	first       bool   // no pass is completed yet, and there was no ledger: a lapsed takes its lease out
 	resume      bool   // all evidence is to become unknown at the first tick
 
-	entries   map[string]*Entry
-	due       queue
-	urgent    map[*Entry]struct{} // released or revoked, and not pending yet
-	pending   map[*Entry]struct{}
-	byHolder  map[string]map[*Entry]struct{}
-	bySubject map[string]map[*Entry]struct{}
-	answering map[proposalKey]*Entry // live leases by the proposal they answer
+	slab
+	urgent    map[*live]struct{} // released or revoked, and not pending yet
+	pending   map[*live]struct{}
 	holders   map[string]*holder
 	asking    set // holders with proposals in their queue
 	cursors   map[string]stream.Cursor
@@ -57,71 +54,82 @@ type ledger struct {
 func newLedger(u lease.Units, cadence, tolerance int64) *ledger {
 	return &ledger{
 		units: u, cadence: cadence, tolerance: tolerance,
-		entries: map[string]*Entry{}, urgent: map[*Entry]struct{}{}, pending: map[*Entry]struct{}{},
-		byHolder: map[string]map[*Entry]struct{}{}, bySubject: map[string]map[*Entry]struct{}{},
-		answering: map[proposalKey]*Entry{}, holders: map[string]*holder{}, asking: set{},
+		slab: newSlab(), urgent: map[*live]struct{}{}, pending: map[*live]struct{}{},
+		holders: map[string]*holder{}, asking: set{},
 		cursors: map[string]stream.Cursor{}, names: map[string]string{}, seen: map[string]struct{}{},
 	}
 }
 
-// put takes an entry in, or replaces the one of that id. It answers an error when a unit of its terms is
-// none of the table's.
-func (l *ledger) put(e *Entry) error {
-	var err error
-	if e.duration, err = l.units.Count(e.Duration); err != nil {
-		return fmt.Errorf("lease %q: duration: %w", e.Lease, err)
+// put takes a lease in, or replaces the one of that id. It answers an error when a unit of its terms is none of
+// the table's.
+func (l *ledger) put(t *Entry) (*live, error) {
+	duration, err := l.units.Count(t.Duration)
+	if err != nil {
+		return nil, fmt.Errorf("lease %q: duration: %w", t.Lease, err)
 	}
-	if !e.Max.IsZero() {
-		if e.max, err = l.units.Count(e.Max); err != nil {
-			return fmt.Errorf("lease %q: max: %w", e.Lease, err)
+	most := int64(0)
+	if !t.Max.IsZero() {
+		if most, err = l.units.Count(t.Max); err != nil {
+			return nil, fmt.Errorf("lease %q: max: %w", t.Lease, err)
 		}
 	}
-	if old := l.entries[e.Lease]; old != nil {
+	if old := l.find(t.Lease); old != nil {
 		l.take(old)
 	}
-	l.entries[e.Lease] = e
-	index(l.byHolder, e.Holder, e)
-	index(l.bySubject, e.Subject.Text(), e)
-	if e.Proposal != "" {
-		l.answering[proposalKey{e.Holder, e.Proposal}] = e
+	e := l.allot(t.Lease, t.Holder, t.Proposal, t.Subject.Text())
+	e.form = formOf(t.Subject)
+	e.duration, e.durationUnit = duration, l.unitNumber(t.Duration)
+	e.max, e.maxUnit = most, l.unitNumber(t.Max)
+	e.Token, e.TenureStart, e.LastObservation = t.Token, t.TenureStart, t.LastObservation
+	e.Unknown, e.Resumed, e.Released, e.Recorded = t.Unknown, t.Resumed, t.Released, t.Recorded
+	e.Revoked, e.ByHand, e.Reclaimed = t.Revoked, t.ByHand, t.Reclaimed
+	e.setCause(t.Cause)
+	if t.Reason != "" || t.LastError != "" || t.Attempts != 0 || t.NextTry != 0 || len(t.Registered) > 0 {
+		*l.makeRare(e) = rare{t.Reason, t.LastError, t.Attempts, t.NextTry, t.Registered}
 	}
 	l.token = max(l.token, e.Token)
-	e.index = -1
 	l.settleIn(e)
-	return nil
+	return e, nil
 }
 
-// settleIn puts an entry where its state belongs: among the pending, the urgent, or the due queue.
-func (l *ledger) settleIn(e *Entry) {
+// unitNumber is what stands for the unit of a span that is there; 0 for none.
+func (l *ledger) unitNumber(d lease.Duration) uint16 {
+	if d.IsZero() {
+		return 0
+	}
+	i := slices.Index(l.unitNames, d.Unit)
+	if i < 0 {
+		i = len(l.unitNames)
+		l.unitNames = append(l.unitNames, d.Unit)
+	}
+	return uint16(i + 1)
+}
+
+// settleIn puts a lease where its state belongs: among the pending, the urgent, or those that become due.
+func (l *ledger) settleIn(e *live) {
 	switch {
 	case e.Pending():
-		l.due.remove(e)
+		l.forgo(e)
 		delete(l.urgent, e)
 		l.pending[e] = struct{}{}
 	case e.Released || e.Revoked:
-		l.due.remove(e)
+		l.forgo(e)
 		l.urgent[e] = struct{}{}
-	case e.index < 0:
-		l.due.push(e, l.passes(e))
+	case !l.awaited(e):
+		l.await(e, l.passes(e))
 	}
 }
 
-// take takes an entry out without a trace.
-func (l *ledger) take(e *Entry) {
-	delete(l.entries, e.Lease)
-	unindex(l.byHolder, e.Holder, e)
-	unindex(l.bySubject, e.Subject.Text(), e)
-	if key := (proposalKey{e.Holder, e.Proposal}); l.answering[key] == e {
-		delete(l.answering, key)
-	}
-	l.due.remove(e)
+// take takes a lease out without a trace.
+func (l *ledger) take(e *live) {
+	l.give(e)
 	delete(l.urgent, e)
 	delete(l.pending, e)
 }
 
 // leave lets a lease go: a grant of its id is a repeat from now on.
 func (l *ledger) leave(id string) {
-	if e := l.entries[id]; e != nil {
+	if e := l.find(id); e != nil {
 		l.take(e)
 		if e.Token == 0 {
 			l.remember(id)
@@ -132,7 +140,7 @@ func (l *ledger) leave(id string) {
 // known says that a lease of this id is live, or departed and remembered.
 func (l *ledger) known(id string) bool {
 	_, departed := l.seen[id]
-	return departed || l.entries[id] != nil
+	return departed || l.find(id) != nil
 }
 
 // remember notes the id of a departed lease that bore no token.
@@ -149,7 +157,7 @@ func (l *ledger) remember(id string) {
 }
 
 // passes is the reading past which (strictly) a live lease is due by its cap or by silence.
-func (l *ledger) passes(e *Entry) int64 {
+func (l *ledger) passes(e *live) int64 {
 	last := l.silentAfter(e)
 	if e.max > 0 {
 		last = min(last, e.TenureStart+e.max)
@@ -158,7 +166,7 @@ func (l *ledger) passes(e *Entry) int64 {
 }
 
 // silentAfter is the reading past which (strictly) a lease is silent, as things stand (SPEC 6, pass 4).
-func (l *ledger) silentAfter(e *Entry) int64 {
+func (l *ledger) silentAfter(e *live) int64 {
 	last := e.LastObservation + e.duration + l.tolerance + l.unwatched(e.LastObservation, e.duration)
 	if e.Unknown {
 		last = max(last, e.Resumed+e.duration+l.unwatched(e.Resumed, e.duration))
@@ -166,43 +174,31 @@ func (l *ledger) silentAfter(e *Entry) int64 {
 	return last
 }
 
-func (l *ledger) renew(e *Entry, at int64) {
+func (l *ledger) renew(e *live, at int64) {
 	e.LastObservation, e.Unknown, e.Resumed = at, false, 0
 }
 
-func (l *ledger) release(e *Entry) {
+func (l *ledger) release(e *live) {
 	e.Released = true
 	l.settleIn(e)
 }
 
-func (l *ledger) unknow(e *Entry, at int64) {
+func (l *ledger) unknow(e *live, at int64) {
 	e.Unknown, e.Resumed = true, at
 }
 
-func (l *ledger) revoke(e *Entry, reason string, byHand bool) {
+func (l *ledger) revoke(e *live, reason string, byHand bool) {
 	e.Revoked, e.ByHand = true, e.ByHand || byHand
 	if reason != "" {
-		e.Reason = clip(reason, maxText)
+		l.makeRare(e).Reason = clip(reason, maxText)
 	}
-	e.NextTry = 0
+	if e.rare {
+		l.makeRare(e).NextTry = 0
+	}
 	l.settleIn(e)
 }
 
-func (l *ledger) setPending(e *Entry, cause lease.Cause) {
-	e.Cause = cause
+func (l *ledger) setPending(e *live, cause lease.Cause) {
+	e.setCause(cause)
 	l.settleIn(e)
-}
-
-func index(m map[string]map[*Entry]struct{}, key string, e *Entry) {
-	if m[key] == nil {
-		m[key] = map[*Entry]struct{}{}
-	}
-	m[key][e] = struct{}{}
-}
-
-func unindex(m map[string]map[*Entry]struct{}, key string, e *Entry) {
-	delete(m[key], e)
-	if len(m[key]) == 0 {
-		delete(m, key)
-	}
 }

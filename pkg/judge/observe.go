@@ -34,7 +34,6 @@ func (j *Judge) grantorFact(ctx context.Context, v stream.Value, f lease.Fact) v
 // grantRead seeds a lease from a grant on the stream. It answers why the grant is inadmissible.
 func (j *Judge) grantRead(f lease.Fact) string {
 	l := j.ledger
-	key := proposalKey{f.Holder, f.Proposal}
 	switch {
 	case l.known(f.Lease):
 		return fmt.Sprintf("lease %q was granted before", f.Lease)
@@ -45,7 +44,7 @@ func (j *Judge) grantRead(f lease.Fact) string {
 	}
 	if f.Proposal != "" {
 		a, settled := l.answer(f.Holder, f.Proposal)
-		if l.answering[key] != nil || settled && a.Answered {
+		if l.answering(f.Holder, f.Proposal) != nil || settled && a.Answered {
 			return fmt.Sprintf("a second answer to proposal %q of %q", f.Proposal, f.Holder)
 		}
 	}
@@ -61,21 +60,22 @@ const growth = 64 << 10
 // seed enters a grant, read or authored, into the ledger.
 func (j *Judge) seed(f lease.Fact) error {
 	l := j.ledger
-	e := &Entry{
+	t := &Entry{
 		Lease: f.Lease, Subject: f.Subject, Holder: f.Holder, Duration: f.Duration, Max: f.Max,
 		Token: f.Token, Proposal: f.Proposal, TenureStart: j.stamp, LastObservation: j.stamp,
 	}
-	if e.weight() > lineBytes/2 {
-		if text, err := json.Marshal(e); err != nil || len(text) > stream.MaxValue-growth {
+	if t.weight() > lineBytes/2 {
+		if text, err := json.Marshal(t); err != nil || len(text) > stream.MaxValue-growth {
 			return errors.New("a grant too large to keep")
 		}
 	}
-	if err := l.put(e); err != nil {
+	e, err := l.put(t)
+	if err != nil {
 		return err
 	}
-	j.dirty.reborn(e.Lease)
-	j.granted[e.Lease] = e
-	j.mark(j.dirty.entries, e)
+	j.dirty.reborn(f.Lease)
+	j.granted.add(e)
+	j.mark(&j.dirty.entries, e)
 	j.observed = true
 	if f.Proposal != "" {
 		a, settled := l.answer(f.Holder, f.Proposal)
@@ -128,7 +128,7 @@ func (j *Judge) proposer(proposal string) string {
 // lapsedRead takes a record that the judge did not write itself. It ends nothing: the judge still reclaims.
 func (j *Judge) lapsedRead(f lease.Fact) string {
 	l := j.ledger
-	e := l.entries[f.Lease]
+	e := l.find(f.Lease)
 	_, departed := l.seen[f.Lease]
 	switch {
 	case departed || e != nil && e.Recorded:
@@ -137,7 +137,7 @@ func (j *Judge) lapsedRead(f lease.Fact) string {
 		return ""
 	}
 	e.Recorded = true
-	j.mark(j.records, e)
+	j.mark(&j.records, e)
 	if l.first {
 		j.depart(e) // read back from before the first judge: its tenure is over
 	}
@@ -145,11 +145,11 @@ func (j *Judge) lapsedRead(f lease.Fact) string {
 }
 
 // depart lets a lease leave the ledger.
-func (j *Judge) depart(e *Entry) {
-	j.ledger.leave(e.Lease)
+func (j *Judge) depart(e *live) {
+	id := j.ledger.idOf(e)
+	j.ledger.leave(id)
 	delete(j.running, e)
-	delete(j.granted, e.Lease)
-	j.left.add(e.Lease)
+	j.left.add(id)
 	j.dirtied = true
 }
 
@@ -168,7 +168,7 @@ func (j *Judge) holderFact(ctx context.Context, s *source, v stream.Value, f lea
 	if f.Kind == lease.Proposal {
 		return j.proposalRead(s, author, f)
 	}
-	e := j.ledger.entries[f.Lease]
+	e := j.ledger.find(f.Lease)
 	if e == nil {
 		return j.keep(s, v, author, f)
 	}
@@ -176,45 +176,47 @@ func (j *Judge) holderFact(ctx context.Context, s *source, v stream.Value, f lea
 }
 
 // evidence is a renewal or release of a live lease.
-func (j *Judge) evidence(medium, author string, e *Entry, kind lease.Kind) string {
-	if author != e.Holder {
+func (j *Judge) evidence(medium, author string, e *live, kind lease.Kind) string {
+	l := j.ledger
+	if author != l.heldBy(e) {
 		return ""
 	}
-	if s := j.mixed[medium]; s != nil && e.register(medium) {
-		j.dirty.mixed = append(j.dirty.mixed, mixedFact{e.Lease, medium})
+	if s := j.mixed[medium]; s != nil && l.register(e, medium) {
+		j.dirty.mixed = append(j.dirty.mixed, mixedFact{l.idOf(e), medium})
 	}
 	j.observed, j.dirtied = true, true
 	if kind == lease.Renewal {
-		j.ledger.renew(e, j.stamp)
-		j.renewed[e.Lease] = e
-		j.mark(j.renewals, e)
+		l.renew(e, j.stamp)
+		j.renewed.add(e)
+		j.mark(&j.renewals, e)
 		return ""
 	}
-	if a, _ := j.ledger.answer(e.Holder, e.Proposal); a.Withdrawn && e.Released {
+	if a, _ := l.answer(author, l.proposalOf(e)); a.Withdrawn && e.Released {
 		return "" // it was the withdrawal that released it
 	}
 	if e.Released {
-		return fmt.Sprintf("lease %q was released before", e.Lease)
+		return fmt.Sprintf("lease %q was released before", l.idOf(e))
 	}
 	j.releasedBy(e)
 	return ""
 }
 
 // releasedBy marks a lease as given back by its holder.
-func (j *Judge) releasedBy(e *Entry) {
+func (j *Judge) releasedBy(e *live) {
 	if !e.Released {
 		j.ledger.release(e)
-		j.released[e.Lease] = e
-		j.mark(j.releases, e)
+		j.released.add(e)
+		j.mark(&j.releases, e)
 	}
 }
 
 // register notes a mixed-author medium on which a fact of the lease's holder was read.
-func (e *Entry) register(medium string) bool {
-	if slices.Contains(e.Registered, medium) {
+func (l *ledger) register(e *live, medium string) bool {
+	if slices.Contains(l.rarely(e).Registered, medium) {
 		return false
 	}
-	e.Registered = append(e.Registered, medium)
+	x := l.makeRare(e)
+	x.Registered = append(x.Registered, medium)
 	return true
 }
 
@@ -223,21 +225,21 @@ func (e *Entry) register(medium string) bool {
 func (j *Judge) holderGap(s *source) {
 	s.stale = true
 	if !s.mixed {
-		for e := range j.ledger.byHolder[s.sole] {
+		for e := range j.ledger.ofHolder(s.sole) {
 			j.unknow(e)
 		}
 		return
 	}
-	for _, e := range j.ledger.entries {
-		if len(e.Registered) == 0 || slices.Contains(e.Registered, s.name) {
+	for e := range j.ledger.all() {
+		if on := j.ledger.rarely(e).Registered; len(on) == 0 || slices.Contains(on, s.name) {
 			j.unknow(e)
 		}
 	}
 }
 
-func (j *Judge) unknow(e *Entry) {
+func (j *Judge) unknow(e *live) {
 	j.ledger.unknow(e, j.stamp)
-	j.unknown[e.Lease] = e
-	j.mark(j.unknowns, e)
+	j.unknown.add(e)
+	j.mark(&j.unknowns, e)
 	j.observed = true
 }

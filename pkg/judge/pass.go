@@ -25,7 +25,7 @@ type pass struct {
 
 	observations              // for the report
 	owed         observations // of earlier passes, to be stamped with what this one observes
-	released     map[string]*Entry
+	released     marked
 
 	dirty
 }
@@ -33,7 +33,7 @@ type pass struct {
 func newPass() *pass {
 	return &pass{
 		drops: map[string]int{}, gapped: set{}, truncated: set{},
-		observations: newObservations(), owed: newObservations(), released: map[string]*Entry{},
+		observations: newObservations(), owed: newOwed(), released: marked{bit: markSeenReleased},
 		dirty: newDirty(),
 	}
 }
@@ -42,7 +42,7 @@ func newPass() *pass {
 // reclaim, record. It never fails half-way without saying so: see Report.Outcome, Abort and Err.
 func (j *Judge) Pass(ctx context.Context) Report {
 	j.open()
-	defer func() { j.pass = nil }()
+	defer j.close()
 	j.ledger.pass++
 	j.collect(ctx)
 	j.report.Outcome = j.steps(ctx)
@@ -64,6 +64,20 @@ func (j *Judge) open() {
 		j.gap(medium, nil)
 	}
 	j.aside = Report{}
+}
+
+// close ends a pass. What leases have left is free for others, unless something between passes refers to it.
+func (j *Judge) close() {
+	j.observations.clear()
+	j.owed.clear()
+	j.released.clear()
+	if j.leftover == nil {
+		j.dirty.clear()
+	}
+	j.pass = nil
+	if j.leftover == nil && j.late == nil && len(j.newborn) == 0 {
+		j.ledger.tidy()
+	}
 }
 
 func (j *Judge) steps(ctx context.Context) Outcome {
@@ -109,12 +123,13 @@ func (j *Judge) finish(ctx context.Context) Report {
 	r := &j.report
 	late := j.unstamped || len(j.kept.list) > 0 || j.late != nil
 	if late {
-		j.late = j.late.with(j.observations).with(j.owed)
+		j.delay()
 	}
 	switch {
 	case late && r.Outcome != OK:
 		// Should this process end now, all of it is read again, and stamped later.
-		j.leftover = &j.dirty
+		leftover := j.dirty
+		j.leftover = &leftover
 	case r.Outcome == Idle:
 		if j.dirtied {
 			j.carry(j.changes())
@@ -206,13 +221,13 @@ func (j *Judge) fill(r *Report) {
 	if j.abort != nil {
 		r.Abort = j.abort.Error()
 	}
-	r.Granted, r.Renewed = orEmpty(sortedKeys(j.granted)), orEmpty(sortedKeys(j.renewed))
-	r.Released, r.Unknown = orEmpty(sortedKeys(j.released)), orEmpty(sortedKeys(j.unknown))
+	r.Granted, r.Renewed = orEmpty(l.staying(j.granted)), l.idsOf(j.renewed)
+	r.Released, r.Unknown = l.idsOf(j.released), l.idsOf(j.unknown)
 	slices.Sort(r.Gaps)
 	slices.Sort(r.Truncated)
 	r.Pending = []Waiting{}
 	for e := range l.pending {
-		r.Pending = append(r.Pending, Waiting{Lease: e.Lease, Cause: e.Cause, Reclaimed: e.Reclaimed})
+		r.Pending = append(r.Pending, Waiting{Lease: l.idOf(e), Cause: e.Cause(), Reclaimed: e.Reclaimed})
 	}
 	slices.SortFunc(r.Pending, func(a, b Waiting) int { return cmp.Compare(a.Lease, b.Lease) })
 	if due, any := j.nextDue(); any {

@@ -21,12 +21,12 @@ func (r Revocation) Encode() ([]byte, error) { return json.Marshal(r) }
 // Revoke ends a lease by policy at the next pass, and tries a pending one at once. False: it is not live.
 // A judge that is killed before that pass has forgotten it; the policy medium is what lasts.
 func (j *Judge) Revoke(id, reason string, reclaimed bool) bool {
-	e := j.ledger.entries[id]
+	e := j.ledger.find(id)
 	if e == nil {
 		return false
 	}
 	j.ledger.revoke(e, reason, reclaimed)
-	j.carry(&delta{Revoked: []revoked{{id, e.Reason, e.ByHand}}})
+	j.carry(&delta{Revoked: []revoked{{id, j.ledger.rarely(e).Reason, e.ByHand}}})
 	return true
 }
 
@@ -42,9 +42,9 @@ func (j *Judge) drainPolicy(ctx context.Context) {
 			j.drop(policyName, v.Position, "no revocation")
 			return
 		}
-		if e := j.ledger.entries[rev.Lease]; e != nil {
+		if e := j.ledger.find(rev.Lease); e != nil {
 			j.ledger.revoke(e, rev.Reason, rev.Reclaimed)
-			j.mark(j.dirty.revoked, e)
+			j.mark(&j.dirty.revoked, e)
 		}
 	}
 	for j.read(ctx, r, r.values) {

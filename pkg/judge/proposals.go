@@ -6,9 +6,6 @@ import (
 	"github.com/daolease/daolease/pkg/lease"
 )
 
-// proposalKey names a proposal: one holder's id never blocks another's.
-type proposalKey struct{ holder, proposal string }
-
 // holder is what is remembered of one holder's proposals.
 type holder struct {
 	Queue    []queued   `json:"queue,omitempty"`

@@ -13,7 +13,7 @@ import (
 func (j *Judge) markPending(ctx context.Context, due []conclusion) bool {
 	for _, c := range due {
 		j.ledger.setPending(c.entry, c.cause)
-		j.mark(j.pendings, c.entry)
+		j.mark(&j.pendings, c.entry)
 	}
 	unsynced := false
 	for e := range j.ledger.pending {
@@ -52,15 +52,16 @@ func (j *Judge) reclaim(ctx context.Context) {
 }
 
 // startable are the pending leases whose procedure may begin, those never tried before those that failed.
-func (j *Judge) startable() []*Entry {
-	var list []*Entry
+func (j *Judge) startable() []*live {
+	var list []*live
 	for e := range j.ledger.pending {
-		if !e.running && !e.Reclaimed && (e.NextTry <= j.now || e.ByHand) && !j.handedOn(e) {
+		if !e.running && !e.Reclaimed && (j.ledger.rarely(e).NextTry <= j.now || e.ByHand) && !j.handedOn(e) {
 			list = append(list, e)
 		}
 	}
-	slices.SortFunc(list, func(a, b *Entry) int {
-		return cmp.Or(cmp.Compare(min(a.Attempts, 1), min(b.Attempts, 1)), cmp.Compare(a.NextTry, b.NextTry), cmp.Compare(a.Lease, b.Lease))
+	slices.SortFunc(list, func(a, b *live) int {
+		x, y := j.ledger.rarely(a), j.ledger.rarely(b)
+		return cmp.Or(cmp.Compare(min(x.Attempts, 1), min(y.Attempts, 1)), cmp.Compare(x.NextTry, y.NextTry), j.ledger.byID(a, b))
 	})
 	return list
 }
@@ -70,14 +71,15 @@ func (j *Judge) startable() []*Entry {
 // end of the ledger was lost together with the success of a procedure: the slot was free when the other was
 // granted. That is no proof that lets the lease go without its procedure, since a lapsed can be written by hand;
 // but a procedure now would take the subject from its living holder, so it waits until that tenure is over.
-func (j *Judge) handedOn(e *Entry) bool {
+func (j *Judge) handedOn(e *live) bool {
 	if !e.Recorded || e.ByHand || j.cfg.Rules == nil {
 		return false
 	}
-	if rule, known := j.cfg.Rules.Rule(e.Subject); !known || rule.Slots != 1 {
+	l := j.ledger
+	if rule, known := j.cfg.Rules.Rule(l.subjectOf(e)); !known || rule.Slots != 1 {
 		return false
 	}
-	for other := range j.ledger.bySubject[e.Subject.Text()] {
+	for other := range l.onSubject(l.subjectText(e)) {
 		if other.Token > e.Token && !other.Pending() {
 			return true
 		}
@@ -87,17 +89,17 @@ func (j *Judge) handedOn(e *Entry) bool {
 
 // startSome begins procedures while there is room, and answers what has found none. Retries take at most
 // half of the room.
-func (j *Judge) startSome(ctx context.Context, todo []*Entry) []*Entry {
-	var rest, done []*Entry
+func (j *Judge) startSome(ctx context.Context, todo []*live) []*live {
+	var rest, done []*live
 	retries := 0
 	for e := range j.running {
-		if e.Attempts > 0 {
+		if j.tried(e) {
 			retries++
 		}
 	}
 	for i, e := range todo {
 		full := j.cfg.Parallel > 0 && len(j.running) >= j.cfg.Parallel
-		if full || e.Attempts > 0 && j.cfg.Parallel > 0 && retries >= max(1, j.cfg.Parallel/2) || j.subjectBusy(e) {
+		if full || j.tried(e) && j.cfg.Parallel > 0 && retries >= max(1, j.cfg.Parallel/2) || j.subjectBusy(e) {
 			rest = append(rest, e)
 			continue
 		}
@@ -113,7 +115,7 @@ func (j *Judge) startSome(ctx context.Context, todo []*Entry) []*Entry {
 			continue
 		}
 		j.running[e], e.running = struct{}{}, true
-		if e.Attempts > 0 {
+		if j.tried(e) {
 			retries++
 		}
 	}
@@ -121,9 +123,12 @@ func (j *Judge) startSome(ctx context.Context, todo []*Entry) []*Entry {
 	return rest
 }
 
+// tried says that a procedure for a lease has failed before.
+func (j *Judge) tried(e *live) bool { return j.ledger.rarely(e).Attempts > 0 }
+
 // subjectBusy says that a procedure on the same subject is running: they never overlap.
-func (j *Judge) subjectBusy(e *Entry) bool {
-	for other := range j.ledger.bySubject[e.Subject.Text()] {
+func (j *Judge) subjectBusy(e *live) bool {
+	for other := range j.ledger.onSubject(j.ledger.subjectText(e)) {
 		if other.running {
 			return true
 		}
@@ -133,8 +138,8 @@ func (j *Judge) subjectBusy(e *Entry) bool {
 
 // collect asks for reports of the procedures that are running.
 func (j *Judge) collect(ctx context.Context) {
-	var done []*Entry
-	asked := slices.SortedFunc(maps.Keys(j.running), func(a, b *Entry) int { return cmp.Compare(a.Lease, b.Lease) })
+	var done []*live
+	asked := slices.SortedFunc(maps.Keys(j.running), j.ledger.byID)
 	for _, e := range asked {
 		if j.ask(ctx, e) {
 			delete(j.running, e)
@@ -148,34 +153,37 @@ func (j *Judge) collect(ctx context.Context) {
 }
 
 // ask has the reclaimer take a lease back, or go on with it; true when it has reported.
-func (j *Judge) ask(ctx context.Context, e *Entry) bool {
+func (j *Judge) ask(ctx context.Context, e *live) bool {
 	progress, err := j.cfg.Reclaimer.Reclaim(ctx, j.task(e))
 	if progress == Running {
 		return false
 	}
-	e.Attempts++
-	report := Reclaim{Lease: e.Lease, Subject: e.Subject.Text(), Cause: e.Cause, OK: progress == Done, Attempt: e.Attempts}
+	l := j.ledger
+	x := l.makeRare(e)
+	x.Attempts++
+	report := Reclaim{Lease: l.idOf(e), Subject: l.subjectText(e), Cause: e.Cause(), OK: progress == Done, Attempt: x.Attempts}
 	if progress == Done {
-		e.Reclaimed, e.LastError, e.NextTry = true, "", 0
-		j.mark(j.succeeded, e)
+		e.Reclaimed, x.LastError, x.NextTry = true, "", 0
+		j.mark(&j.succeeded, e)
 	} else {
-		e.LastError = "it failed without saying why"
+		x.LastError = "it failed without saying why"
 		if err != nil {
-			e.LastError = clip(err.Error(), maxText)
+			x.LastError = clip(err.Error(), maxText)
 		}
-		report.Error = e.LastError
-		e.NextTry = j.nextTry(e)
+		report.Error = x.LastError
+		x.NextTry = j.nextTry(x.Attempts)
 	}
-	j.mark(j.dirty.attempts, e)
+	j.mark(&j.dirty.attempts, e)
 	j.report.Reclaims = append(j.report.Reclaims, report)
 	return true
 }
 
 // task is a lease as its procedure is told of it.
-func (j *Judge) task(e *Entry) Task {
+func (j *Judge) task(e *live) Task {
+	l, x := j.ledger, j.ledger.rarely(e)
 	return Task{
-		Lease: e.Lease, Holder: e.Holder, Subject: e.Subject, Cause: e.Cause, Reason: e.Reason, Token: e.Token,
-		Attempt: e.Attempts + 1, Incarnation: j.ledger.incarnation, ByHand: e.ByHand, Row: j.row(e),
+		Lease: l.idOf(e), Holder: l.heldBy(e), Subject: l.subjectOf(e), Cause: e.Cause(), Reason: x.Reason, Token: e.Token,
+		Attempt: x.Attempts + 1, Incarnation: l.incarnation, ByHand: e.ByHand, Row: j.row(e),
 	}
 }
 
@@ -190,20 +198,20 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// nextTry is the reading from which a lease is tried again: the delay doubles with each attempt.
-func (j *Judge) nextTry(e *Entry) int64 {
+// nextTry is the reading from which a lease is tried again after so many attempts: the delay doubles with each attempt.
+func (j *Judge) nextTry(attempts int) int64 {
 	delay := j.cfg.Retry.Initial
 	if delay == 0 {
 		return 0
 	}
-	for i := 1; i < e.Attempts && delay < j.cfg.Retry.Max; i++ {
+	for i := 1; i < attempts && delay < j.cfg.Retry.Max; i++ {
 		delay *= 2
 	}
 	return j.ledger.now + min(delay, max(j.cfg.Retry.Max, j.cfg.Retry.Initial))
 }
 
 // persistSuccess has successes on disk before anything is recorded, in one group for all that reported.
-func (j *Judge) persistSuccess(ctx context.Context, done []*Entry) {
+func (j *Judge) persistSuccess(ctx context.Context, done []*live) {
 	if len(done) == 0 || j.journal == nil {
 		return
 	}

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,7 +15,7 @@ func (j *Judge) record(ctx context.Context) {
 	if j.abort != nil {
 		return
 	}
-	var write, gone []*Entry
+	var write, gone []*live
 	for e := range j.ledger.pending {
 		switch {
 		case e.Reclaimed && e.Recorded:
@@ -31,13 +30,13 @@ func (j *Judge) record(ctx context.Context) {
 	if len(write) == 0 {
 		return
 	}
-	if j.journal.behind() || len(j.succeeded) > 0 { // no record before its success is on disk
+	if j.journal.behind() || len(j.succeeded.list) > 0 { // no record before its success is on disk
 		if err := j.journal.write(ctx, j.changes(), true); err != nil {
 			j.fail(err)
 			return
 		}
 	}
-	slices.SortFunc(write, func(a, b *Entry) int { return cmp.Compare(a.Lease, b.Lease) })
+	slices.SortFunc(write, j.ledger.byID)
 	if err := j.appendLapsed(ctx, write); err != nil {
 		j.unwritten(fmt.Errorf("recording lapsed: %w", err))
 	}
@@ -46,7 +45,7 @@ func (j *Judge) record(ctx context.Context) {
 // lapsedBatch is how many records are written at once.
 const lapsedBatch = 4096
 
-func (j *Judge) appendLapsed(ctx context.Context, ended []*Entry) error {
+func (j *Judge) appendLapsed(ctx context.Context, ended []*live) error {
 	under, release, err := j.cfg.Facts.Hold(ctx)
 	if err != nil {
 		return err
@@ -65,10 +64,10 @@ func (j *Judge) appendLapsed(ctx context.Context, ended []*Entry) error {
 
 // appendBatch appends records under the lock. Where nothing foreign lies between, the cursor moves behind
 // what was written.
-func (j *Judge) appendBatch(ctx context.Context, under stream.Appender, batch []*Entry) error {
+func (j *Judge) appendBatch(ctx context.Context, under stream.Appender, batch []*live) error {
 	values := make([][]byte, len(batch))
 	for i, e := range batch {
-		f, err := lease.NewLapsed(e.Lease, e.Cause, e.Reason)
+		f, err := lease.NewLapsed(j.ledger.idOf(e), e.Cause(), j.ledger.rarely(e).Reason)
 		if err != nil {
 			return err
 		}
@@ -91,13 +90,13 @@ func (j *Judge) appendBatch(ctx context.Context, under stream.Appender, batch []
 
 // appendBehind appends records behind lines that are not read yet. A record that is among these is not
 // written twice; the positions of those written are remembered, so that they are no repeats when read.
-func (j *Judge) appendBehind(ctx context.Context, under stream.Appender, batch []*Entry, values [][]byte) error {
+func (j *Judge) appendBehind(ctx context.Context, under stream.Appender, batch []*live, values [][]byte) error {
 	there, err := j.recordsAhead(ctx)
 	if err != nil {
 		return err
 	}
 	for i, e := range batch {
-		if at, found := there[e.Lease]; found {
+		if at, found := there[j.ledger.idOf(e)]; found {
 			j.own[at] = struct{}{}
 			j.depart(e)
 			continue
@@ -112,8 +111,8 @@ func (j *Judge) appendBehind(ctx context.Context, under stream.Appender, batch [
 	return nil
 }
 
-func (j *Judge) recorded(e *Entry) {
-	j.report.Lapsed = append(j.report.Lapsed, Ended{e.Lease, e.Cause})
+func (j *Judge) recorded(e *live) {
+	j.report.Lapsed = append(j.report.Lapsed, Ended{j.ledger.idOf(e), e.Cause()})
 	j.depart(e)
 }
 

@@ -128,10 +128,10 @@ func Unrecorded(ctx context.Context, cfg Config) (rows []Row, token int64, found
 func (j *Judge) recoveryTasks(inventory []Terms) []Task {
 	var tasks []Task
 	seen := map[string]bool{}
-	for _, id := range sortedKeys(j.ledger.entries) {
-		e := j.ledger.entries[id]
-		seen[e.Subject.Text()] = true
-		e.Cause, e.Reason = lease.ByPolicy, recoverReason
+	for _, e := range j.ledger.sorted() {
+		seen[j.ledger.subjectText(e)] = true
+		e.setCause(lease.ByPolicy)
+		j.ledger.makeRare(e).Reason = recoverReason
 		tasks = append(tasks, j.task(e))
 	}
 	for _, t := range inventory {
@@ -149,16 +149,17 @@ func (j *Judge) recoveryTasks(inventory []Terms) []Task {
 // recoverRecords records the leases that were taken back. The others stay in the ledger, pending, so that the
 // judge goes on trying.
 func (j *Judge) recoverRecords(ctx context.Context, under stream.Appender, tasks []Task, lost map[string]string, done *Restored) error {
-	var ended []*Entry
+	var ended []*live
 	for _, t := range tasks {
-		e := j.ledger.entries[t.Lease]
+		e := j.ledger.find(t.Lease)
 		if t.Lease == "" || e == nil {
 			continue
 		}
 		j.ledger.setPending(e, lease.ByPolicy)
-		e.Attempts = 1
+		x := j.ledger.makeRare(e)
+		x.Attempts = 1
 		if why, is := lost[t.Lease]; is {
-			e.LastError = clip(why, maxText)
+			x.LastError = clip(why, maxText)
 			continue
 		}
 		e.Reclaimed = true

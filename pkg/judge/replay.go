@@ -126,6 +126,7 @@ func (r *replayer) part(g journalLine, at stream.Position) error {
 			return fmt.Errorf("the ledger at position %v: %w", at, err)
 		}
 	}
+	r.ledger.tidy()
 	r.group, r.open, r.discarded = r.number, nil, 0
 	return nil
 }
@@ -151,8 +152,11 @@ func (l *ledger) rescale(u lease.Units, base string) error {
 	for i := range l.stalls {
 		numbers = append(numbers, &l.stalls[i].From, &l.stalls[i].To)
 	}
-	for _, e := range l.entries {
-		numbers = append(numbers, &e.TenureStart, &e.LastObservation, &e.Resumed, &e.NextTry)
+	for e := range l.all() {
+		numbers = append(numbers, &e.TenureStart, &e.LastObservation, &e.Resumed)
+		if e.rare {
+			numbers = append(numbers, &l.makeRare(e).NextTry)
+		}
 	}
 	for _, n := range numbers {
 		if err := scale(n); err != nil {
@@ -163,10 +167,10 @@ func (l *ledger) rescale(u lease.Units, base string) error {
 	return nil
 }
 
-// requeue puts every entry where it belongs anew.
+// requeue puts every lease where it belongs anew.
 func (l *ledger) requeue() {
-	for _, e := range l.entries {
-		l.due.remove(e)
+	for e := range l.all() {
+		l.forgo(e)
 		l.settleIn(e)
 	}
 }

@@ -108,41 +108,43 @@ type (
 
 // Rows are the live leases by id, readings as durations in the base unit.
 func (j *Judge) Rows() []Row {
-	rows := make([]Row, 0, len(j.ledger.entries))
-	for _, id := range sortedKeys(j.ledger.entries) {
-		rows = append(rows, j.row(j.ledger.entries[id]))
+	rows := make([]Row, 0, j.ledger.count)
+	for _, e := range j.ledger.sorted() {
+		rows = append(rows, j.row(e))
 	}
 	return rows
 }
 
 // Row is one live lease, if there is one of that id.
 func (j *Judge) Row(id string) (Row, bool) {
-	if e := j.ledger.entries[id]; e != nil {
+	if e := j.ledger.find(id); e != nil {
 		return j.row(e), true
 	}
 	return Row{}, false
 }
 
-func (j *Judge) row(e *Entry) Row {
+func (j *Judge) row(e *live) Row {
+	l := j.ledger
+	t := l.entry(e)
 	r := Row{
-		Lease: e.Lease, Subject: e.Subject, Holder: e.Holder, Duration: e.Duration,
-		TenureStart: j.reading(e.TenureStart), LastObservation: j.reading(e.LastObservation),
-		Evidence: "known", Released: e.Released,
-		Unwatched: j.reading(j.ledger.unwatched(e.LastObservation, e.duration)),
-		Reclaim:   ReclaimState{State: "live", OK: e.Reclaimed, Attempts: e.Attempts, Error: e.LastError},
+		Lease: t.Lease, Subject: t.Subject, Holder: t.Holder, Duration: t.Duration,
+		TenureStart: j.reading(t.TenureStart), LastObservation: j.reading(t.LastObservation),
+		Evidence: "known", Released: t.Released,
+		Unwatched: j.reading(l.unwatched(t.LastObservation, e.duration)),
+		Reclaim:   ReclaimState{State: "live", OK: t.Reclaimed, Attempts: t.Attempts, Error: t.LastError},
 	}
 	if e.max > 0 {
-		r.Max = &e.Max
+		r.Max = &t.Max
 	}
-	if e.Token > 0 {
-		r.Token = &e.Token
+	if t.Token > 0 {
+		r.Token = &t.Token
 	}
-	if e.Unknown {
-		resumed := j.reading(e.Resumed)
+	if t.Unknown {
+		resumed := j.reading(t.Resumed)
 		r.Evidence, r.Resumed = "unknown", &resumed
 	}
 	if e.Pending() {
-		r.Reclaim.State, r.Reclaim.Cause = "pending", e.Cause
+		r.Reclaim.State, r.Reclaim.Cause = "pending", t.Cause
 	}
 	return r
 }

@@ -13,7 +13,7 @@ const Settled Outcome = "settled"
 // back, without reading anything. It is for a judge that is being stopped.
 func (j *Judge) Settle(ctx context.Context) Report {
 	j.open()
-	defer func() { j.pass = nil }()
+	defer j.close()
 	j.collect(ctx)
 	j.record(ctx)
 	j.report.Outcome = Settled
@@ -24,7 +24,7 @@ func (j *Judge) Settle(ctx context.Context) Report {
 func (j *Judge) Running() []string {
 	ids := map[string]struct{}{}
 	for e := range j.running {
-		ids[e.Lease] = struct{}{}
+		ids[j.ledger.idOf(e)] = struct{}{}
 	}
 	return sortedKeys(ids)
 }
@@ -44,7 +44,13 @@ func (j *Judge) Flush(ctx context.Context) error {
 }
 
 // Subjects are the texts of all subjects that have a live lease, sorted.
-func (j *Judge) Subjects() []string { return sortedKeys(j.ledger.bySubject) }
+func (j *Judge) Subjects() []string {
+	texts := set{}
+	for e := range j.ledger.all() {
+		texts.add(j.ledger.subjectText(e))
+	}
+	return sortedKeys(texts)
+}
 
 // Configure takes over another cadence, tolerance, budget, retention, rules, retry, parallel and reclaimer
 // between two passes. Everything else, the unit table among it, changes only at a start. A live lease that
@@ -82,8 +88,8 @@ func (l *ledger) accepted(accept func(e Entry) error) error {
 	if accept == nil {
 		return nil
 	}
-	for _, id := range sortedKeys(l.entries) {
-		if err := accept(*l.entries[id]); err != nil {
+	for _, e := range l.sorted() {
+		if err := accept(*l.entry(e)); err != nil {
 			return err
 		}
 	}
@@ -91,4 +97,7 @@ func (l *ledger) accepted(accept func(e Entry) error) error {
 }
 
 // Holds says that a holder has a live lease.
-func (j *Judge) Holds(holder string) bool { return len(j.ledger.byHolder[holder]) > 0 }
+func (j *Judge) Holds(holder string) bool {
+	_, holds := j.ledger.head(&j.ledger.byHolder, textHolder, holder)
+	return holds
+}

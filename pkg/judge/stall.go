@@ -20,7 +20,7 @@ func (l *ledger) watchedUntil() (int64, bool) {
 		return l.completed, true
 	}
 	oldest, any := int64(0), false
-	for _, e := range l.entries {
+	for e := range l.all() {
 		if !any || e.TenureStart < oldest {
 			oldest, any = e.TenureStart, true
 		}
@@ -61,7 +61,7 @@ func (l *ledger) forgetStalls() {
 		return
 	}
 	oldest := l.now
-	for _, e := range l.entries {
+	for e := range l.all() {
 		oldest = min(oldest, e.LastObservation)
 	}
 	keep := 0

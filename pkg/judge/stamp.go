@@ -3,42 +3,47 @@ package judge
 import (
 	"context"
 	"fmt"
-	"maps"
 )
 
 // observations are the leases that a pass has granted, heard of, or marked: what carries its stamp.
 type observations struct {
-	granted, renewed, unknown map[string]*Entry
+	granted, renewed, unknown marked
 }
 
 func newObservations() observations {
-	return observations{granted: map[string]*Entry{}, renewed: map[string]*Entry{}, unknown: map[string]*Entry{}}
+	return observations{marked{bit: markSeenGranted}, marked{bit: markSeenRenewed}, marked{bit: markSeenUnknown}}
 }
 
-// with adds others; to none it makes a beginning.
-func (o *observations) with(others observations) *observations {
-	if o == nil {
-		some := newObservations()
-		o = &some
-	}
-	maps.Copy(o.granted, others.granted)
-	maps.Copy(o.renewed, others.renewed)
-	maps.Copy(o.unknown, others.unknown)
-	return o
+// newOwed is room for what earlier passes observed.
+func newOwed() observations {
+	return observations{marked{bit: markOwedGranted}, marked{bit: markOwedRenewed}, marked{bit: markOwedUnknown}}
+}
+
+func (o *observations) clear() {
+	o.granted.clear()
+	o.renewed.clear()
+	o.unknown.clear()
+}
+
+// add takes over others.
+func (o *observations) add(others observations) {
+	o.granted.addAll(others.granted)
+	o.renewed.addAll(others.renewed)
+	o.unknown.addAll(others.unknown)
 }
 
 // stamp has them carry a reading that was taken after them all.
 func (l *ledger) stamp(o observations, at int64) {
-	for id, e := range o.granted {
-		if l.entries[id] == e {
+	for _, e := range o.granted.list {
+		if e.alive {
 			e.TenureStart, e.LastObservation = at, at
 			l.settleIn(e)
 		}
 	}
-	for _, e := range o.renewed {
+	for _, e := range o.renewed.list {
 		e.LastObservation = at
 	}
-	for _, e := range o.unknown {
+	for _, e := range o.unknown.list {
 		if e.Unknown {
 			e.Resumed = at
 		}
@@ -68,9 +73,9 @@ func (j *Judge) restamp(ctx context.Context) {
 // adopt takes what was granted between passes, and what earlier ones could not stamp, as observed in this one.
 func (j *Judge) adopt() {
 	for _, e := range j.newborn {
-		if j.ledger.entries[e.Lease] == e {
-			j.granted[e.Lease] = e
-			j.mark(j.dirty.entries, e)
+		if e.alive {
+			j.granted.add(e)
+			j.mark(&j.dirty.entries, e)
 			j.observed = true
 		}
 	}
@@ -86,13 +91,24 @@ func (j *Judge) adopt() {
 // owe has what earlier passes observed stamped and journaled by this one.
 func (j *Judge) owe(late observations) {
 	j.owed, j.observed = late, true
-	for kind, leases := range map[*map[string]*Entry]map[string]*Entry{
-		&j.dirty.entries: late.granted, &j.renewals: late.renewed, &j.unknowns: late.unknown,
-	} {
-		for id, e := range leases {
-			if j.ledger.entries[id] == e {
-				j.mark(*kind, e)
-			}
+	j.journalAlive(&j.dirty.entries, late.granted)
+	j.journalAlive(&j.renewals, late.renewed)
+	j.journalAlive(&j.unknowns, late.unknown)
+}
+
+func (j *Judge) journalAlive(kind *marked, m marked) {
+	for _, e := range m.list {
+		if e.alive {
+			j.mark(kind, e)
 		}
 	}
+}
+
+// delay keeps what this pass has observed for a later one to stamp.
+func (j *Judge) delay() {
+	if j.late == nil {
+		late := j.owed
+		j.late, j.owed = &late, newOwed()
+	}
+	j.late.add(j.observations)
 }

@@ -3,6 +3,8 @@ package judge
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/daolease/daolease/pkg/lease"
 	"github.com/daolease/daolease/pkg/stream"
@@ -54,7 +56,7 @@ const viewRounds = 1 << 12
 // what it would conclude. The reading counts only if it is above the newest tick; 0 stands for that tick.
 func (j *Judge) Conclude(ctx context.Context, reading int64) (Report, []Conclusion) {
 	j.pass = newPass()
-	defer func() { j.pass = nil }()
+	defer j.close()
 	l := j.ledger
 	l.pass++
 	if err := j.drainTicks(ctx); err != nil {
@@ -98,13 +100,12 @@ func (j *Judge) drainView(ctx context.Context) Outcome {
 
 func (j *Judge) conclusions() []Conclusion {
 	list := []Conclusion{}
-	add := func(e *Entry, cause lease.Cause, why string) {
-		list = append(list, Conclusion{e.Lease, e.Subject, e.Holder, cause, why, e.Pending()})
+	l := j.ledger
+	add := func(e *live, cause lease.Cause, why string) {
+		list = append(list, Conclusion{l.idOf(e), l.subjectOf(e), l.heldBy(e), cause, why, e.Pending()})
 	}
-	for _, id := range sortedKeys(j.ledger.entries) {
-		if e := j.ledger.entries[id]; e.Pending() {
-			add(e, e.Cause, pendingWhy(e))
-		}
+	for _, e := range slices.SortedFunc(maps.Keys(l.pending), l.byID) {
+		add(e, e.Cause(), l.pendingWhy(e))
 	}
 	for _, c := range j.classify() {
 		add(c.entry, c.cause, c.why)
@@ -112,12 +113,13 @@ func (j *Judge) conclusions() []Conclusion {
 	return list
 }
 
-func pendingWhy(e *Entry) string {
+func (l *ledger) pendingWhy(e *live) string {
+	x := l.rarely(e)
 	switch {
 	case e.Reclaimed:
 		return "taken back; its lapsed is to be recorded"
-	case e.LastError != "":
-		return fmt.Sprintf("attempt %d: %s", e.Attempts, e.LastError)
+	case x.LastError != "":
+		return fmt.Sprintf("attempt %d: %s", x.Attempts, x.LastError)
 	}
 	return "its procedure has not reported"
 }
@@ -182,7 +184,7 @@ func (j *Judge) grantUnder(ctx context.Context, under stream.Appender, t Terms) 
 	j.now, j.stamp = j.ledger.now, j.ledger.now
 	defer func() {
 		j.carryOver()
-		j.pass = nil
+		j.close()
 	}()
 	for range maxRereads {
 		if err := j.readToEnd(ctx); err != nil {
@@ -264,9 +266,7 @@ func (t *Terms) fillIn(rule Rule) {
 
 // carryOver has what a grant between passes changed written, stamped and reported by the next pass.
 func (j *Judge) carryOver() {
-	for _, e := range j.granted {
-		j.newborn = append(j.newborn, e)
-	}
+	j.newborn = append(j.newborn, j.granted.list...)
 	j.aside.Dropped += j.report.Dropped
 	j.aside.Drops = append(j.aside.Drops, j.report.Drops...)
 	j.aside.Gaps = append(j.aside.Gaps, j.report.Gaps...)
