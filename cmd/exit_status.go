@@ -46,7 +46,7 @@ func exitCodes(path string) []int {
 		return []int{exitRefused, exitNotAppended, exitComposition}
 	case "init", "holder list", "log":
 		return []int{exitComposition}
-	case "inspect":
+	case "inspect", "why":
 		return []int{exitNothingHeld, exitComposition}
 	case "check":
 		return []int{exitComposition, exitFound}

@@ -20,6 +20,7 @@ func commands(app *App) []*cobra.Command {
 		newReleaseCmd(app),
 		newRevokeCmd(app),
 		newInspectCmd(app),
+		newWhyCmd(app),
 		newLogCmd(app),
 		newTickCmd(app),
 		newCheckCmd(app),

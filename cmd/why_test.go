@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// told is the one line that why prints.
+func (w *fakeWorld) told(t *testing.T, args string) string {
+	t.Helper()
+	out, _ := w.must(t, 0, "why "+args)
+	if out == "" || strings.Contains(out, "\n") {
+		t.Fatalf("why %s is not one line: %q", args, out)
+	}
+	return out
+}
+
+func says(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		contains(t, text, part)
+	}
+}
+
+// Every cause and state of a lease is told, with when, on what evidence, how the hook went and who has it now.
+func TestWhyTellsEachEnd(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh to fail with")
+	}
+	w := newFakeWorld(t)
+	writeFile(t, filepath.Join(w.dir(), "hooks", "take"), "#!/bin/sh\ntest -e good\n", 0o755)
+	w.composition(t, "subjects:\n  - match: hooked\n    reclaim: [hooks/take]\n    slots: 0\n  - match: \"*\"\n    reclaim: none\n    slots: 0\n")
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "hooked", "alice", ""), writtenGrant("L2", "capped", "bob", `,"dao.lease/max":{"s":40}`),
+		writtenGrant("L3", "given", "carol", ""), writtenGrant("L4", "taken", "dave", ""))
+	w.must(t, 0, "judge --once")
+	says(t, w.told(t, "hooked"), "alice holds hooked since ≈ 2030-01-02 03:04:05 (lease L1)", "not renewed yet", "it can lapse in 3", "(silence)")
+	w.clock.run(20_000)
+	appendTo(t, w.factsOf("alice"), renewalOf("L1"))
+	appendTo(t, w.factsOf("bob"), renewalOf("L2"))
+	appendTo(t, w.factsOf("carol"), releaseOf("L3"))
+	w.must(t, 0, "judge --once")
+	says(t, w.told(t, "given"), "carol gave given back ≈ 2030-01-02 03:04:25 (lease L3)", "released ≈ 2030-01-02 03:04:25", "there is no hook to run", "nobody has it now")
+	w.must(t, 0, "revoke L4 --reason moving")
+	w.clock.run(20_000)
+	appendTo(t, w.factsOf("bob"), renewalOf("L2"))
+	says(t, w.told(t, "L4"), "dave loses taken (lease L4) at the judge's next pass, by policy: moving")
+	w.must(t, 0, "judge --once")
+	says(t, w.told(t, "taken"), "dave lost taken ≈ 2030-01-02 03:04:45 by policy (lease L4): moving; granted ≈ 2030-01-02 03:04:05 and never renewed")
+	w.clock.run(10_000) // no longer than counts against a silent lease
+	w.must(t, 0, "judge --once")
+	w.clock.run(10_000)
+	w.must(t, exitNotReclaimed, "judge --once")
+	says(t, w.told(t, "L1"), "alice is losing hooked by silence since ≈ 2030-01-02 03:05:05 (lease L1)", "last renewed ≈ 2030-01-02 03:04:25",
+		"its hook has failed once, last with: exit 1", "nobody gets its place before it has succeeded")
+	says(t, w.told(t, "capped"), "bob lost capped ≈ 2030-01-02 03:04:55 by cap (lease L2): held for longer than", "last renewed ≈ 2030-01-02 03:04:45")
+	writeFile(t, filepath.Join(w.dir(), "good"), "", 0o644)
+	w.clock.run(5000)
+	appendTo(t, w.grantorFacts(), writtenGrant("L5", "hooked", "erin", ""))
+	w.must(t, 0, "judge --once")
+	says(t, w.told(t, "hooked"), "alice lost hooked ≈ 2030-01-02 03:05:05 by silence (lease L1)", "its hook succeeded at attempt 2", "erin (lease L5) has it now")
+	says(t, w.told(t, "L5"), "erin holds hooked")
+	if _, errs := w.must(t, exitNothingHeld, "why nonsense"); !strings.Contains(errs, "hint: ") {
+		t.Errorf("no remedy: %q", errs)
+	}
+}
+
+// Where a gap made evidence unknown, why says since when.
+func TestWhyTellsUnknownEvidence(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "build", "alice", ""))
+	appendTo(t, w.factsOf("alice"), renewalOf("L1"))
+	w.must(t, 0, "judge --once")
+	w.clock.run(5000)
+	chmodTo(t, w.factsOf("alice"), 0o666)
+	w.must(t, 0, "judge --once")
+	says(t, w.told(t, "build"), "evidence unknown since ≈ 2030-01-02 03:04:10")
+}
+
+// Without a ledger the media speak, and are not taken for more than they are.
+func TestWhyFromTheMediaAlone(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "build", "alice", ""))
+	says(t, w.told(t, "build"), "alice was granted build (lease L1); whether it is still held, only the judge's ledger says")
+	appendTo(t, w.grantorFacts(), `{"dao.lease/status":"dao.lease/lapsed","dao.lease/lease":"L1","dao.lease/cause":"silence"}`, writtenGrant("L2", "build", "bob", ""))
+	says(t, w.told(t, "build"), "alice lost build by silence (lease L1)", "bob (lease L2) was granted it, and no end of that is recorded, which proves nothing")
+}

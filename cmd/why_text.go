@@ -1,0 +1,241 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/daolease/daolease/pkg/lease"
+)
+
+// whyText tells of one lease in a line. The story is nil where only the media speak, or where the ledger was
+// compacted since; others are the leases on the same subject that have not ended.
+func (s *survey) whyText(row leaseRow, story *tenure, others []leaseRow) string {
+	var parts []string
+	switch {
+	case row.State == stateLapsed:
+		parts = []string{s.lostText(row, story), s.evidenceWords(row, story), s.hookWords(row, story), s.holdersNow(others)}
+	case row.State == statePending:
+		parts = []string{s.losingText(row, story), s.evidenceWords(row, story), s.hookWords(row, story), alsoHeld(others)}
+	case row.Due:
+		parts = []string{
+			fmt.Sprintf("%s loses %s (lease %s) at the judge's next pass, by %s", row.Holder, row.Subject.Text(), row.Lease, row.Cause) + briefWords(": ", row.Why),
+			s.evidenceWords(row, story), s.doc.Judge.Text, alsoHeld(others),
+		}
+	case row.State == stateLive:
+		parts = []string{s.holdsText(row), s.evidenceWords(row, story), "it can lapse in " + s.leftText(row), alsoHeld(others)}
+	default:
+		parts = []string{s.grantedText(row), alsoHeld(others)}
+	}
+	kept := parts[:0]
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "; ")
+}
+
+// lostText is who lost what, when, and by which cause.
+func (s *survey) lostText(row leaseRow, story *tenure) string {
+	when := ""
+	if story != nil && story.Pending > 0 {
+		when = " " + s.when(story.Pending)
+	}
+	text := fmt.Sprintf("%s lost %s%s by %s (lease %s)", row.Holder, row.Subject.Text(), when, row.Cause, row.Lease)
+	if row.Cause == lease.ByRelease {
+		text = fmt.Sprintf("%s gave %s back%s (lease %s)", row.Holder, row.Subject.Text(), when, row.Lease)
+	}
+	return text + s.causeWords(row, story)
+}
+
+// losingText is a lease that is concluded and not taken back yet.
+func (s *survey) losingText(row leaseRow, story *tenure) string {
+	when := ""
+	if story != nil && story.Pending > 0 {
+		when = " since " + s.when(story.Pending)
+	}
+	return fmt.Sprintf("%s is losing %s by %s%s (lease %s)", row.Holder, row.Subject.Text(), row.Cause, when, row.Lease) + s.causeWords(row, story)
+}
+
+// causeWords says what made the cause hold, where more is to be said than the evidence.
+func (s *survey) causeWords(row leaseRow, story *tenure) string {
+	switch {
+	case row.Cause == lease.ByCap && row.Max != nil:
+		return fmt.Sprintf(": held for longer than %v", row.Max)
+	case row.Cause == lease.ByPolicy && story != nil && story.Reason != "":
+		return ": " + story.Reason
+	case row.Cause == lease.ByPolicy && row.State == stateLapsed:
+		return briefWords(": ", row.Why)
+	}
+	return ""
+}
+
+func (s *survey) holdsText(row leaseRow) string {
+	text := fmt.Sprintf("%s holds %s", row.Holder, row.Subject.Text())
+	if row.Start != nil {
+		text += " since " + s.whenOf(*row.Start)
+	}
+	return text + fmt.Sprintf(" (lease %s%s)", row.Lease, tokenWords(row))
+}
+
+func tokenWords(row leaseRow) string {
+	if row.Token == nil {
+		return ""
+	}
+	return fmt.Sprintf(", token %d", *row.Token)
+}
+
+// grantedText is a lease of which no ledger tells.
+func (s *survey) grantedText(row leaseRow) string {
+	text := fmt.Sprintf("%s was granted %s (lease %s%s)", row.Holder, row.Subject.Text(), row.Lease, tokenWords(row))
+	switch {
+	case s.view != nil:
+		return text + "; " + row.Why
+	case row.State == stateReleased:
+		text += " and has released it"
+	}
+	return text + "; whether it is still held, only the judge's ledger says"
+}
+
+// evidenceWords is the last evidence that the holder lived, and how good it was.
+func (s *survey) evidenceWords(row leaseRow, story *tenure) string {
+	last, kind := row.Last, row.Evidence
+	if last == nil && story != nil {
+		last, kind = &story.Row.LastObservation, story.Row.Evidence
+	}
+	if last == nil {
+		return "when, and on what last evidence, is no longer in the judge's ledger, or is for its eyes only"
+	}
+	text := "last renewed " + s.whenOf(*last)
+	if story != nil && len(story.Renewals) == 0 && s.count(*last) == story.Start {
+		text = "granted " + s.whenOf(*last) + " and never renewed"
+		if row.State == stateLive && !row.Due {
+			text = "not renewed yet"
+		}
+	}
+	if story != nil && story.Released > 0 {
+		text += ", released " + s.when(story.Released)
+	}
+	if kind == evidenceUnknown {
+		text += ", evidence unknown"
+		if n := lastDoubt(story); n > 0 {
+			text += " since " + s.when(n)
+		}
+	}
+	return text
+}
+
+// evidenceUnknown is the evidence of a lease of which something may have been missed.
+const evidenceUnknown = "unknown"
+
+// lastDoubt is the reading from which evidence was unknown last; 0 where that is not told.
+func lastDoubt(story *tenure) int64 {
+	if story == nil || len(story.Doubts) == 0 {
+		return 0
+	}
+	return story.Doubts[len(story.Doubts)-1].From
+}
+
+// hookWords is how taking it back went.
+func (s *survey) hookWords(row leaseRow, story *tenure) string {
+	var tries []try
+	if story != nil {
+		tries = story.Tries
+	}
+	last := try{Count: row.Attempts, Text: row.Error}
+	if n := len(tries); n > 0 {
+		last = tries[n-1]
+	}
+	pending := row.State == statePending && !row.Reclaimed
+	switch {
+	case story == nil && row.State == stateLapsed:
+		return "" // that it was recorded says that it was taken back
+	case !pending && s.needsNoHook(row):
+		return "there is no hook to run"
+	case pending && last.Count == 0:
+		return "its hook has not reported yet, and nobody gets its place before it has succeeded"
+	case pending:
+		return fmt.Sprintf("its hook has failed %s, last with: %s; nobody gets its place before it has succeeded", times(last.Count), last.Text)
+	case last.Count > 1:
+		return fmt.Sprintf("its hook succeeded at attempt %d", last.Count)
+	case last.Count == 1:
+		return "its hook succeeded"
+	}
+	return "it was taken back"
+}
+
+// needsNoHook says that the configuration takes a subject back without a procedure.
+func (s *survey) needsNoHook(row leaseRow) bool {
+	rule, found := s.comp.Config.rule(row.Subject)
+	return found && len(rule.Reclaim) == 0
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// holdersNow is who has a subject that was lost.
+func (s *survey) holdersNow(rows []leaseRow) string {
+	switch {
+	case len(rows) == 0 && s.view == nil:
+		return "the media show no later grant of it that has not ended"
+	case len(rows) == 0:
+		return "nobody has it now"
+	case s.view == nil:
+		return names(rows) + verb(rows, " was", " were") + " granted it, and no end of that is recorded, which proves nothing"
+	}
+	return names(rows) + verb(rows, " has it now", " have it now")
+}
+
+// alsoHeld is who else has a subject with several slots.
+func alsoHeld(rows []leaseRow) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	return names(rows) + verb(rows, " has it too", " have it too")
+}
+
+// maxNames is how many holders a line names.
+const maxNames = 4
+
+func names(rows []leaseRow) string {
+	var list []string
+	for i, row := range rows {
+		if i == maxNames {
+			return strings.Join(list, ", ") + fmt.Sprintf(" and %d more", len(rows)-i)
+		}
+		list = append(list, fmt.Sprintf("%s (lease %s)", row.Holder, row.Lease))
+	}
+	return strings.Join(list, ", ")
+}
+
+func verb(rows []leaseRow, one, many string) string {
+	if len(rows) == 1 {
+		return one
+	}
+	return many
+}
+
+// when is a reading for people: the time of day where it was noted, else the reading.
+func (s *survey) when(n int64) string {
+	if s.wall != nil {
+		if about := s.wall.about(n); about != "" {
+			return about
+		}
+	}
+	return "at reading " + formatSpan(s.comp.Config.span(n))
+}
+
+func (s *survey) whenOf(d lease.Duration) string { return s.when(s.count(d)) }
+
+// count is a duration of the table in base units.
+func (s *survey) count(d lease.Duration) int64 {
+	n, _ := s.comp.Config.Units.Count(d) // the ledger holds none that cannot be counted
+	return n
+}
