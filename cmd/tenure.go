@@ -64,7 +64,7 @@ func (t *tenures) take(m *judge.Moment, wanted func(judge.Row) bool) {
 		}
 		if one := t.live[c.Lease]; one != nil {
 			one.take(m, c)
-			if c.What == judge.Departed {
+			if c.What == judge.Gone {
 				delete(t.live, c.Lease)
 			}
 		}
@@ -108,7 +108,7 @@ func (t *tenure) take(m *judge.Moment, c judge.Change) {
 		t.Pending, t.Cause = c.At, c.Cause
 	case judge.Tried:
 		t.Tries = append(t.Tries, try{c.At, c.Count, c.Text})
-	case judge.Departed:
+	case judge.Gone:
 		t.Gone = c.At
 		t.endDoubt(c.At)
 	}

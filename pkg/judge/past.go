@@ -49,7 +49,7 @@ const (
 	Marked                           // it became pending
 	Tried                            // its procedure reported
 	TookBack                         // its procedure succeeded
-	Departed                         // it left: its lapsed is recorded
+	Gone                             // it left: its lapsed is recorded
 )
 
 // Past tells a ledger's own stream again, group by group from the last compaction on, until each answers false.
@@ -160,6 +160,6 @@ func (d *delta) changesAt(now int64) []Change {
 		list = append(list, Change{What: Tried, Lease: a.Lease, At: now, Count: a.Count, Text: a.Error})
 	}
 	all(TookBack, now, d.Succeeded)
-	all(Departed, now, d.Left)
+	all(Gone, now, d.Left)
 	return list
 }
