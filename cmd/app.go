@@ -29,6 +29,8 @@ type App struct {
 	Program  string // how to call this program again, in remedies
 
 	OutIsTerminal, ErrIsTerminal bool
+	Size                         func() (width, height int) // of the terminal; zeros where there is none
+	Unread                       func(context.Context) bool // waits until nobody can read stdout any more
 
 	args    []string // of this run
 	dirFlag string   // -C
@@ -57,7 +59,45 @@ func newApp() *App {
 		Clock: systemClock{}, Zone: time.Local, Users: systemUsers(), UID: os.Geteuid(), Program: program,
 		OutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Size:          terminalSize,
+		Unread:        func(ctx context.Context) bool { return unread(ctx, os.Stdout) },
 	}
+}
+
+func terminalSize() (width, height int) {
+	width, height, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return width, height
+}
+
+// styled says that colours and the cursor may be used on stdout (SPEC 9).
+func (a *App) styled() bool {
+	kind := a.Env("TERM")
+	return a.OutIsTerminal && a.Env("NO_COLOR") == "" && kind != "" && kind != "dumb"
+}
+
+// whileRead ends a context when nobody can read stdout any more, which a command that writes seldom would not
+// notice. The cause is then what a write would have answered.
+func (a *App) whileRead(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if a.Unread != nil {
+		go func() {
+			if a.Unread(ctx) {
+				cancel(&stdoutError{syscall.EPIPE})
+			}
+		}()
+	}
+	return ctx, func() { cancel(nil) }
+}
+
+// endOfOutput is the error with which such a command ends: none at a signal, which is how it is told to end.
+func endOfOutput(ctx context.Context) error {
+	if gone := new(stdoutError); errors.As(context.Cause(ctx), &gone) {
+		return gone
+	}
+	return nil
 }
 
 // Run executes one command line on a fresh tree of commands and answers its exit code. Every error that any

@@ -6,12 +6,15 @@ import "github.com/daolease/daolease/pkg/lease"
 // as facts carry them; what is not known is null.
 type inspection struct {
 	Composition string          `json:"composition"`
-	Source      string          `json:"source"` // ledger or media: whose conclusion this is
-	AsOf        *lease.Duration `json:"as_of"`  // the reading at which the ledger was last written
-	Now         *lease.Duration `json:"now"`    // the reading at which what is left is counted
+	Source      string          `json:"source"`           // ledger or media: whose conclusion this is
+	AsOf        *lease.Duration `json:"as_of"`            // the reading at which the ledger was last written
+	Pass        uint64          `json:"pass,omitempty"`   // with --at: the pass that left it so
+	Oldest      *lease.Duration `json:"oldest,omitempty"` // with --at: the reading to which the ledger goes back
+	Now         *lease.Duration `json:"now"`              // the reading at which what is left is counted
 	Conclusion  string          `json:"conclusion"`
 	Judge       judgeState      `json:"judge"`
 	Leases      []leaseRow      `json:"leases"`
+	Open        *int            `json:"open_proposals"` // null where they were not counted
 	// Proposals is left out unless they were asked for.
 	Proposals *[]proposalRow `json:"proposals,omitempty"`
 	Warnings  []string       `json:"warnings"`
@@ -54,7 +57,10 @@ type leaseRow struct {
 	Duration   lease.Duration  `json:"duration"`
 	Max        *lease.Duration `json:"max"`
 	Token      *int64          `json:"token"`
+	Slots      *int            `json:"slots"`       // of its subject; 0: any number; null: no entry matches
+	SlotsTaken *int            `json:"slots_taken"` // null where only the media speak
 	Start      *lease.Duration `json:"tenure_start"`
+	StartAgo   *lease.Duration `json:"tenure_ago"`
 	StartTime  string          `json:"tenure_start_about,omitempty"` // time of day, for people
 	Last       *lease.Duration `json:"last_observation"`
 	LastAgo    *lease.Duration `json:"last_ago"`

@@ -144,7 +144,7 @@ func (l historyLine) kept() historyLine {
 }
 
 // leaseText is a lease in a few lines, for people.
-func (s *survey) leaseText(row leaseRow) []string {
+func (s *survey) leaseText(row *leaseRow) []string {
 	lines := []string{
 		"lease     " + row.Lease,
 		"subject   " + row.Subject.Text(),
@@ -166,7 +166,7 @@ func (s *survey) leaseText(row leaseRow) []string {
 	return lines
 }
 
-func termsText(row leaseRow) string {
+func termsText(row *leaseRow) string {
 	text := row.Duration.String()
 	if row.Max != nil {
 		text += ", max " + row.Max.String()

@@ -8,26 +8,57 @@ import (
 	"github.com/daolease/daolease/pkg/lease"
 )
 
-// addLeases adds the leases that are live, and with all those that have ended and still stand on the grantor's
-// stream.
-func (s *survey) addLeases(ctx context.Context, all bool) error {
-	if s.view != nil {
-		for _, row := range s.view.Rows() {
-			s.doc.Leases = append(s.doc.Leases, s.liveRow(row))
-		}
-		if !all {
+// eachLease hands out the leases that are live, and with all those that have ended and still stand on the
+// grantor's stream, as far as the filter lets them through.
+func (s *survey) eachLease(ctx context.Context, o *inspectOptions, take func(leaseRow) error) error {
+	pass := func(row leaseRow) error {
+		if !o.filter.admits(&row) {
 			return nil
 		}
+		return take(row)
+	}
+	if s.view != nil {
+		for _, row := range s.view.Rows() {
+			if err := pass(s.liveRow(row)); err != nil {
+				return err
+			}
+		}
+	}
+	if s.view != nil && !o.all && o.filter.state != stateLapsed {
+		return s.countOpen(ctx)
 	}
 	r, grants, err := s.readGrants(ctx, s.view == nil)
 	if err != nil {
 		return err
 	}
 	for _, id := range grants {
-		if row, wanted := s.grantedRow(r.grants[id]); wanted || all && row.Lease != "" {
-			s.doc.Leases = append(s.doc.Leases, row)
+		row, wanted := s.grantedRow(r.grants[id])
+		if wanted || (o.all || o.filter.state == stateLapsed) && row.Lease != "" {
+			if err := pass(row); err != nil {
+				return err
+			}
 		}
 	}
+	return s.countOpen(ctx)
+}
+
+// countOpen counts the proposals that wait for an answer. Those that the judge is to answer, its ledger has; the
+// media are read where others may wait.
+func (s *survey) countOpen(ctx context.Context) error {
+	byHand := s.view == nil
+	for i := range s.comp.Config.Subjects {
+		byHand = byHand || s.comp.Config.Subjects[i].Answer != "auto"
+	}
+	open := 0
+	if byHand {
+		if err := s.addProposals(ctx); err != nil {
+			return err
+		}
+		open, s.doc.Proposals = len(*s.doc.Proposals), nil
+	} else {
+		open = len(s.view.Proposals())
+	}
+	s.doc.Open = &open
 	return nil
 }
 
@@ -62,11 +93,12 @@ func (s *survey) liveRow(r judge.Row) leaseRow {
 		Token: r.Token, Evidence: r.Evidence, Released: r.Released, Reclaimed: r.Reclaim.OK,
 		Attempts: r.Reclaim.Attempts, Error: r.Reclaim.Error,
 		Start: s.shown(r.TenureStart), Last: s.shown(r.LastObservation), Unwatched: s.shown(r.Unwatched),
-		LastAgo: s.since(r.LastObservation), StartTime: s.timeAt(r.TenureStart),
+		LastAgo: s.since(r.LastObservation), StartAgo: s.since(r.TenureStart), StartTime: s.timeAt(r.TenureStart),
 	}
 	if r.Resumed != nil {
 		row.Resumed, row.ResumedAgo = s.shown(*r.Resumed), s.since(*r.Resumed)
 	}
+	s.countSlots(&row)
 	d, concluded := s.due[r.Lease]
 	switch {
 	case r.Reclaim.State == statePending:

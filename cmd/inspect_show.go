@@ -44,10 +44,19 @@ func (s *survey) tables(wide, one bool) ([]byte, error) {
 		return s.histories()
 	case s.doc.Proposals != nil:
 		return orNothing("no proposal waits for an answer", proposalTable(*s.doc.Proposals))
-	case s.doc.Source == fromMedia:
-		return orNothing("the media show no lease that was granted and is not recorded as lapsed", s.leaseTable(wide))
 	}
-	return orNothing("no lease is live", s.leaseTable(wide))
+	return orNothing(s.nothing(), s.leaseTable(wide))
+}
+
+// nothing says that there is no lease to list.
+func (s *survey) nothing() string {
+	switch {
+	case s.filtered:
+		return "no lease is as asked for"
+	case s.doc.Source == fromMedia:
+		return "the media show no lease that was granted and is not recorded as lapsed"
+	}
+	return "no lease is live"
 }
 
 func orNothing(nothing string, t table) ([]byte, error) {
@@ -61,7 +70,8 @@ func orNothing(nothing string, t table) ([]byte, error) {
 // histories draws leases one after the other, each with the facts about it.
 func (s *survey) histories() ([]byte, error) {
 	var buf bytes.Buffer
-	for _, row := range s.doc.Leases {
+	for i := range s.doc.Leases {
+		row := &s.doc.Leases[i]
 		for _, line := range s.leaseText(row) {
 			buf.WriteString(escape(line) + "\n")
 		}
@@ -82,7 +92,11 @@ func (s *survey) histories() ([]byte, error) {
 // words says whose conclusion this is, whether a judge passes, and what it does not prove.
 func (s *survey) words() []byte {
 	var buf bytes.Buffer
-	for _, line := range append([]string{s.doc.Conclusion, s.doc.Judge.Text}, s.doc.Warnings...) {
+	lines := []string{s.doc.Conclusion, s.doc.Judge.Text}
+	if s.doc.Open != nil && *s.doc.Open > 0 {
+		lines = append(lines, fmt.Sprintf("proposals that wait for an answer: %d (daolease inspect --proposals shows them)", *s.doc.Open))
+	}
+	for _, line := range append(lines, s.doc.Warnings...) {
 		buf.WriteString(oneLine(line) + "\n")
 	}
 	buf.WriteString(s.doc.Note + "\n")
@@ -90,25 +104,49 @@ func (s *survey) words() []byte {
 }
 
 func (s *survey) leaseTable(wide bool) table {
-	t := table{Header: []string{"LEASE", "SUBJECT", "HOLDER", "STATE", "LEFT", "EVIDENCE", "LAST", "ATTEMPTS", "ERROR"}}
-	if wide {
-		t.Header = append(t.Header, "TOKEN", "SINCE", "DURATION", "MAX", "UNWATCHED")
-	}
-	for _, row := range s.doc.Leases {
-		cells := []string{
-			row.Lease, row.Subject.Text(), row.Holder, rowState(row), s.leftText(row), s.evidenceText(row), s.lastText(row),
-			attemptsText(row), row.Error,
-		}
-		if wide {
-			cells = append(cells, tokenOf(row), s.startText(row), row.Duration.String(), maxText(row), s.spanText(row.Unwatched))
-		}
-		t.Rows = append(t.Rows, cells)
+	t := table{Header: leaseHeader(wide)}
+	for i := range s.doc.Leases {
+		t.Rows = append(t.Rows, s.leaseCells(&s.doc.Leases[i], wide))
 	}
 	return t
 }
 
+func leaseHeader(wide bool) []string {
+	header := []string{"LEASE", "SUBJECT", "HOLDER", "STATE", "HELD FOR", "CAN LAPSE IN", "EVIDENCE", "LAST HEARD", "ATTEMPTS", "ERROR"}
+	if wide {
+		header = append(header, "TOKEN", "SLOTS", "SINCE", "DURATION", "MAX", "UNWATCHED")
+	}
+	return header
+}
+
+func (s *survey) leaseCells(row *leaseRow, wide bool) []string {
+	held := "-"
+	if row.StartAgo != nil {
+		held = formatAge(s.span(*row.StartAgo))
+	}
+	cells := []string{
+		row.Lease, row.Subject.Text(), row.Holder, rowState(row), held, s.leftText(row), s.evidenceText(row), s.lastText(row),
+		attemptsText(row), row.Error,
+	}
+	if wide {
+		cells = append(cells, tokenOf(row), slotsText(row), s.startText(row), row.Duration.String(), maxText(row), s.spanText(row.Unwatched))
+	}
+	return cells
+}
+
+// slotsText is how many of a subject's slots are taken.
+func slotsText(row *leaseRow) string {
+	switch {
+	case row.SlotsTaken == nil:
+		return "-"
+	case row.Slots == nil || *row.Slots == 0:
+		return fmt.Sprintf("%d, no limit", *row.SlotsTaken)
+	}
+	return fmt.Sprintf("%d of %d", *row.SlotsTaken, *row.Slots)
+}
+
 // rowState is the state with its cause.
-func rowState(row leaseRow) string {
+func rowState(row *leaseRow) string {
 	switch {
 	case row.Due:
 		return row.State + ", due: " + string(row.Cause)
@@ -121,7 +159,7 @@ func rowState(row leaseRow) string {
 }
 
 // leftText is how long until a lease can lapse, and by which cause.
-func (s *survey) leftText(row leaseRow) string {
+func (s *survey) leftText(row *leaseRow) string {
 	switch {
 	case row.Left != nil:
 		return formatAge(s.span(*row.Left)) + " (" + string(row.LeftBy) + ")"
@@ -133,7 +171,7 @@ func (s *survey) leftText(row leaseRow) string {
 	return "?"
 }
 
-func (s *survey) evidenceText(row leaseRow) string {
+func (s *survey) evidenceText(row *leaseRow) string {
 	switch {
 	case row.Evidence == "":
 		return "-"
@@ -147,7 +185,7 @@ func (s *survey) evidenceText(row leaseRow) string {
 	return text
 }
 
-func (s *survey) lastText(row leaseRow) string {
+func (s *survey) lastText(row *leaseRow) string {
 	if text := s.agoText(row.LastAgo); text != "" {
 		return text
 	}
@@ -162,28 +200,28 @@ func (s *survey) agoText(d *lease.Duration) string {
 	return formatAge(s.span(*d)) + " ago"
 }
 
-func (s *survey) startText(row leaseRow) string {
+func (s *survey) startText(row *leaseRow) string {
 	if row.Start == nil {
 		return "-"
 	}
 	return formatAge(s.span(*row.Start)) + briefWords(" ", row.StartTime)
 }
 
-func attemptsText(row leaseRow) string {
+func attemptsText(row *leaseRow) string {
 	if row.Attempts == 0 {
 		return ""
 	}
 	return strconv.Itoa(row.Attempts)
 }
 
-func tokenOf(row leaseRow) string {
+func tokenOf(row *leaseRow) string {
 	if row.Token == nil {
 		return "-"
 	}
 	return strconv.FormatInt(*row.Token, 10)
 }
 
-func maxText(row leaseRow) string {
+func maxText(row *leaseRow) string {
 	if row.Max == nil {
 		return "-"
 	}

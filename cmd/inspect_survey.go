@@ -21,7 +21,11 @@ type survey struct {
 	due     map[string]judge.Conclusion
 	now     int64 // the reading at which what is left is counted; 0: time has not begun
 	wall    *wallTimes
-	doc     inspection
+	past    []judge.Row     // with --at: what was live then
+	slots   map[string]*int // how many of a subject's slots are taken, by its text
+	// filtered: rows were left out of the listing
+	filtered bool
+	doc      inspection
 }
 
 // survey looks at the ledger where it can, and at the media in any case. It writes nothing.
@@ -33,14 +37,16 @@ func (c *Composition) survey(ctx context.Context) (*survey, error) {
 	if err := s.look(ctx); err != nil {
 		return nil, err
 	}
-	wall, err := c.wall()
-	if err != nil {
-		return nil, err
-	}
-	// Without notes no time of day is shown, whatever the reason.
-	s.wall, _ = readWall(ctx, c.Config, wall, c.app.Zone)
+	s.readWall(ctx)
 	s.doc.Judge = s.judgeState(ctx)
 	return s, ctx.Err()
+}
+
+// readWall takes the notes of time. Without them no time of day is shown, whatever the reason.
+func (s *survey) readWall(ctx context.Context) {
+	if wall, err := s.comp.wall(); err == nil {
+		s.wall, _ = readWall(ctx, s.comp.Config, wall, s.comp.app.Zone)
+	}
 }
 
 // look takes the view of the ledger, and concludes what a pass now would; or says why it cannot.

@@ -145,7 +145,7 @@ func TestInspectCountsWhatIsLeft(t *testing.T) {
 		t.Errorf("past its cap: %+v", row)
 	}
 	out, _ := w.must(t, 0, "inspect -o wide")
-	for _, part := range []string{"LEFT", "UNWATCHED", "17s (silence)", "live, due: cap", "40s ago", "≈ 2030-01-02", "the judge's ledger as of reading", "no judge has passed here for 40s", inspectNote} {
+	for _, part := range []string{"CAN LAPSE IN", "SLOTS", "1 of 1", "UNWATCHED", "17s (silence)", "live, due: cap", "40s ago", "≈ 2030-01-02", "the judge's ledger as of reading", "no judge has passed here for 40s", inspectNote} {
 		contains(t, out, part)
 	}
 }
@@ -245,7 +245,7 @@ func TestInspectProposals(t *testing.T) {
 	}
 	out, _ := w.must(t, 0, "inspect --proposals")
 	contains(t, out, "P1        alice   hand     9s   never   please")
-	if strings.Contains(out, "LEFT") || w.inspected(t).Proposals != nil {
+	if strings.Contains(out, "CAN LAPSE") || w.inspected(t).Proposals != nil {
 		t.Error("proposals and leases are two listings")
 	}
 }

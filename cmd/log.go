@@ -136,9 +136,7 @@ type logPrinter struct {
 const logChunk = 64 << 10
 
 func newLogPrinter(app *App, o *logOptions) *logPrinter {
-	term := app.Env("TERM")
-	plain := app.Env("NO_COLOR") != "" || term == "" || term == "dumb"
-	return &logPrinter{app: app, o: o, dim: app.OutIsTerminal && !plain, begun: map[string]bool{}}
+	return &logPrinter{app: app, o: o, dim: app.styled(), begun: map[string]bool{}}
 }
 
 // align fits the columns to the names that there are.

@@ -13,6 +13,8 @@ import (
 func follow(ctx context.Context, r *historyReader, o *logOptions, p *logPrinter) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
+	ctx, done := r.comp.app.whileRead(ctx)
+	defer done()
 	w := newFollower(r)
 	defer w.close()
 	for {
@@ -21,14 +23,14 @@ func follow(ctx context.Context, r *historyReader, o *logOptions, p *logPrinter)
 			w.watch(r)
 			err = r.round(ctx)
 		}
-		if by := new(interrupted); errors.As(context.Cause(ctx), &by) {
-			return p.flush()
+		if ctx.Err() != nil {
+			return errors.Join(p.flush(), endOfOutput(ctx))
 		}
 		if err := errors.Join(err, p.flush()); err != nil {
 			return err
 		}
 		if w.next(ctx) != nil {
-			return nil
+			return endOfOutput(ctx)
 		}
 	}
 }

@@ -205,7 +205,7 @@ func (s *side) showRenewed(o *renewOptions, views []leaseView) error {
 }
 
 func (s *side) leftTable(views []leaseView) table {
-	t := table{Header: []string{"LEASE", "SUBJECT", "LEFT"}}
+	t := table{Header: []string{"LEASE", "SUBJECT", "BOUND IN"}}
 	for _, v := range views {
 		left := ""
 		if v.Left != nil {

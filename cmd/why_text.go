@@ -22,7 +22,7 @@ func (s *survey) whyText(row leaseRow, story *tenure, others []leaseRow) string 
 			s.evidenceWords(row, story), s.doc.Judge.Text, alsoHeld(others),
 		}
 	case row.State == stateLive:
-		parts = []string{s.holdsText(row), s.evidenceWords(row, story), "it can lapse in " + s.leftText(row), alsoHeld(others)}
+		parts = []string{s.holdsText(row), s.evidenceWords(row, story), "it can lapse in " + s.leftText(&row), alsoHeld(others)}
 	default:
 		parts = []string{s.grantedText(row), alsoHeld(others)}
 	}

@@ -1,0 +1,101 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/daolease/daolease/pkg/judge"
+)
+
+// lookBack is a composition as its judge's ledger stood at a reading: after the last pass at or before it. The
+// ledger's own stream tells it, as far back as its last compaction.
+func (c *Composition) lookBack(ctx context.Context, o *inspectOptions) (*survey, error) {
+	reading, err := c.readReading(o.at)
+	if err != nil {
+		return nil, err
+	}
+	at, err := c.Config.Units.Count(reading)
+	if err != nil {
+		return nil, usagef("", "--at: %w", err)
+	}
+	s := &survey{comp: c, due: map[string]judge.Conclusion{}}
+	s.doc = inspection{Composition: c.Dir, Source: fromLedger, Leases: []leaseRow{}, Warnings: []string{}, Note: inspectNote}
+	s.readWall(ctx)
+	p, err := c.findPast(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if p.groups == 0 {
+		return nil, s.noPast(p, at)
+	}
+	s.past, s.now = p.rows, p.now
+	s.doc.AsOf, s.doc.Now, s.doc.Oldest, s.doc.Pass = s.reading(p.now), s.reading(p.now), s.reading(p.oldest), p.pass
+	s.doc.Conclusion = fmt.Sprintf("the judge's ledger as it stood after pass %d of incarnation %d, at reading %s; it goes back to reading %s",
+		p.pass, p.incarnation, s.text(p.now), s.text(p.oldest))
+	for _, row := range p.rows {
+		if shown := s.liveRow(row); o.filter.admits(&shown) {
+			s.doc.Leases = append(s.doc.Leases, shown)
+		}
+	}
+	s.filtered = o.filter.narrows()
+	o.filter.order(s, s.doc.Leases)
+	s.doc.Judge = s.judgeState(ctx)
+	return s, nil
+}
+
+// pastPoint is the ledger after one group of its stream, and how far that goes back.
+type pastPoint struct {
+	groups      int // how many lie at or before the reading asked for
+	oldest, now int64
+	pass        uint64
+	incarnation uint64
+	rows        []judge.Row
+	any         bool
+}
+
+// findPast finds the last group at or before a reading. Rows are made once, on a second way through the stream.
+func (c *Composition) findPast(ctx context.Context, at int64) (p pastPoint, err error) {
+	err = c.ownPast(ctx, func(m *judge.Moment) bool {
+		if m.Now == 0 {
+			p.groups++ // before a first tick nothing was live
+			return ctx.Err() == nil
+		}
+		if !p.any {
+			p.any, p.oldest = true, m.Now
+		}
+		if m.Now <= at {
+			p.groups++
+			return ctx.Err() == nil
+		}
+		return false
+	})
+	if err != nil || ctx.Err() != nil || !p.any || p.oldest > at {
+		p.groups = 0
+		return p, err
+	}
+	n := 0
+	err = c.ownPast(ctx, func(m *judge.Moment) bool {
+		if n++; n == p.groups {
+			p.now, p.pass, p.incarnation, p.rows = m.Now, m.Pass, m.Incarnation, m.Rows()
+		}
+		return n < p.groups
+	})
+	return p, err
+}
+
+// noPast is that the ledger does not reach back as far (exit 3).
+func (s *survey) noPast(p pastPoint, at int64) error {
+	if !p.any {
+		return fail(exitNothingHeld, "daolease judge runs passes", "no judge has passed here yet, so there is no past to show")
+	}
+	return fail(exitNothingHeld, fmt.Sprintf("daolease inspect --at %s, or later", formatSpan(s.comp.Config.span(p.oldest))),
+		"the ledger goes back to reading %s, where it began or was last compacted; %s is before that", s.text(p.oldest), formatSpan(s.comp.Config.span(at)))
+}
+
+// rows are the ledger's, as it stands or as it stood.
+func (s *survey) rows() []judge.Row {
+	if s.view == nil {
+		return s.past
+	}
+	return s.view.Rows()
+}
