@@ -122,6 +122,9 @@ func compareNil(a, b bool) int {
 
 // countSlots says how many slots of its subject are taken.
 func (s *survey) countSlots(row *leaseRow) {
+	if s.lean {
+		return
+	}
 	if s.slots == nil {
 		s.slots = map[string]*int{}
 		for _, r := range s.rows() {

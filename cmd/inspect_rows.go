@@ -93,7 +93,10 @@ func (s *survey) liveRow(r judge.Row) leaseRow {
 		Token: r.Token, Evidence: r.Evidence, Released: r.Released, Reclaimed: r.Reclaim.OK,
 		Attempts: r.Reclaim.Attempts, Error: r.Reclaim.Error,
 		Start: s.shown(r.TenureStart), Last: s.shown(r.LastObservation), Unwatched: s.shown(r.Unwatched),
-		LastAgo: s.since(r.LastObservation), StartAgo: s.since(r.TenureStart), StartTime: s.timeAt(r.TenureStart),
+		LastAgo: s.since(r.LastObservation), StartAgo: s.since(r.TenureStart),
+	}
+	if !s.lean {
+		row.StartTime = s.timeAt(r.TenureStart)
 	}
 	if r.Resumed != nil {
 		row.Resumed, row.ResumedAgo = s.shown(*r.Resumed), s.since(*r.Resumed)

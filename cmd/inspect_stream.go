@@ -14,6 +14,7 @@ func (s *survey) stream(ctx context.Context, o *inspectOptions) error {
 		return s.streamLines(ctx, o)
 	}
 	wide := o.output.form == "wide"
+	s.lean = !wide
 	p := newPager(leaseHeader(wide), s.comp.app.print)
 	if err := s.eachLease(ctx, o, func(row leaseRow) error { return p.add(s.leaseCells(&row, wide)) }); err != nil {
 		return err

@@ -23,6 +23,7 @@ type survey struct {
 	wall    *wallTimes
 	past    []judge.Row     // with --at: what was live then
 	slots   map[string]*int // how many of a subject's slots are taken, by its text
+	lean    bool            // a table without what is only for wide ones
 	// filtered: rows were left out of the listing
 	filtered bool
 	doc      inspection

@@ -37,6 +37,9 @@ func watchLeases(ctx context.Context, c *Composition, o *inspectOptions, args []
 			return err
 		}
 		if pause(ctx, every) != nil {
+			if !w.lines && c.app.styled() {
+				_ = c.app.print([]byte("\n")) // whatever comes next on the terminal begins below
+			}
 			return endOfOutput(ctx)
 		}
 	}
