@@ -46,12 +46,12 @@ type demo struct {
 }
 
 // demoConfig is short spans, so that a life takes seconds.
-const demoConfig = `# A lease on anything, for three seconds unless renewed.
+const demoConfig = `# A lease on anything, for five seconds unless renewed.
 cadence: 200ms
 tolerance: 200ms
 subjects:
   - match: "*"
-    duration: 3s
+    duration: 5s
     reclaim: [hooks/free]
 `
 
@@ -105,12 +105,12 @@ func (d *demo) build() error {
 
 // play is the story.
 func (d *demo) play(ctx context.Context) error {
-	d.tell("alice asks for the build machine. The judge grants it: a lease of three seconds.")
+	d.tell("alice asks for the build machine. The judge grants it: a lease of five seconds.")
 	lease, err := d.run(ctx, 0, "--as", "alice", "propose", "build-machine")
 	if err != nil {
 		return err
 	}
-	d.tell("She proves that she is alive by renewing, well before the three seconds are over.")
+	d.tell("She proves that she is alive by renewing, well before the five seconds are over.")
 	for range 3 {
 		if err := d.pause(ctx, 600*time.Millisecond); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (d *demo) play(ctx context.Context) error {
 		return err
 	}
 	d.tell("bob waits. alice is killed. Nobody is told: from now on there is only silence.")
-	d.tell("Three seconds and the tolerance later the judge concludes, runs the hook, and only then records lapsed.")
+	d.tell("Five seconds and the tolerance later the judge concludes, runs the hook, and only then records lapsed.")
 	next, err := d.run(ctx, 0, "--as", "bob", "propose", "build-machine", "--wait", "20s")
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (d *demo) run(ctx context.Context, want int, args ...string) (string, error
 		return "", err
 	}
 	if code != want {
-		return "", fail(exitFailure, "", "the demo expected exit %d of daolease %s, and got %d", want, strings.Join(args, " "), code)
+		return "", fail(exitFailure, "on a machine so busy that a command takes seconds a lease of the demo lapses too early: run it again", "the demo expected exit %d of daolease %s, and got %d", want, strings.Join(args, " "), code)
 	}
 	if want != 0 {
 		d.show(fmt.Sprintf("(exit %d)\n", want))

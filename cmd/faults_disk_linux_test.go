@@ -174,7 +174,7 @@ func TestFaultFolderRemoved(t *testing.T) {
 	if cause := w.of("lapsed")[lease][0].Cause; cause != "silence" {
 		t.Errorf("it lapsed by %s", cause)
 	}
-	w.want(0, as("alice", "propose", "due", "--wait", "30s"))
+	w.want(0, as("alice", "propose", "long", "--wait", "30s"))
 	w.want(0, as("alice", "renew"))
 	judge.stop()
 	w.once()

@@ -17,7 +17,7 @@ func TestJudgeTwoHoldersOneSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, quick+`subjects:
   - {match: long, duration: 1h, reclaim: [hooks/free]}
-  - {match: "*", duration: 3s, reclaim: [hooks/free]}
+  - {match: "*", duration: 8s, reclaim: [hooks/free]}
 `, map[string]string{"free": noting})
 	judge := w.judge()
 

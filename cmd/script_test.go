@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"regexp"
@@ -21,6 +22,11 @@ func TestMain(m *testing.M) {
 	plainUmask()
 	if _, child := os.LookupEnv("DAOLEASE_TEST_ARGS"); child {
 		os.Exit(m.Run())
+	}
+	// Most tests wait for time to pass, so that more of them go at once than there are processors. -parallel N
+	// says otherwise.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"daolease": func() { os.Exit(cmd.Main()) }})
 }
