@@ -45,7 +45,8 @@ nothing, and creates no file.`,
 			if err != nil {
 				return err
 			}
-			return runCheck(cmd.Context(), c, o)
+			app.Users = remembered(app.Users)
+			return c.whileReading(runCheck(cmd.Context(), c, o))
 		},
 	}
 	o.addFlags(cmd)
@@ -148,6 +149,9 @@ func (k *checker) permissions() {
 	}
 	if _, err := os.Stat(k.comp.grantorDir()); errors.Is(err, fs.ErrNotExist) {
 		k.advice(k.comp.grantorDir(), "run daolease judge, which makes it", "is missing: no judge has run here")
+	}
+	if app := k.comp.app; app.UID == 0 && k.uid != 0 {
+		k.advice(k.comp.grantorDir(), "sudo -u "+shellQuote(app.sudoName(k.uid))+" daolease judge", "belongs to %s: it was checked as that user's, and no judge of root's starts on it", app.userLabel(k.uid))
 	}
 }
 

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"syscall"
 
@@ -84,6 +85,24 @@ func isNotAppended(err error) bool {
 // what goes before an append (a lock, a token), the append has not answered ok.
 func unwritable(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
+}
+
+// whileReading gives an error of a command that appends nothing its exit code: what cannot be read by this user is
+// refused with the line that works, and what cannot be read at all is a failure of the machine.
+func (c *Composition) whileReading(err error) error {
+	var coded *exitError
+	if err == nil || errors.As(err, &coded) {
+		return err
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		if refused := c.callerIsGrantor(); refused != nil {
+			return refused
+		}
+	}
+	if isNotAppended(err) {
+		return fail(exitFailure, "", "%w", err)
+	}
+	return err
 }
 
 // report prints an error, once, and answers the exit code. It is the one place that does either.

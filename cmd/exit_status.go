@@ -37,19 +37,21 @@ func exitCodes(path string) []int {
 	case "revoke":
 		return []int{exitNothingHeld, exitRefused, exitTimeout, exitNotAppended, exitComposition, exitLost, exitNotReclaimed}
 	case "judge":
-		return []int{exitRefused, exitComposition, exitOtherJudge, exitLost, exitNotReclaimed}
+		return []int{exitRefused, exitNotAppended, exitComposition, exitOtherJudge, exitLost, exitNotReclaimed}
 	case "holder remove":
 		return []int{exitNothingHeld, exitRefused, exitNotAppended, exitComposition, exitLost}
 	case "recover":
 		return []int{exitRefused, exitNotAppended, exitComposition, exitOtherJudge, exitNotReclaimed}
 	case "holder add", "tick":
 		return []int{exitRefused, exitNotAppended, exitComposition}
-	case "init", "holder list", "log":
+	case "init", "holder list":
 		return []int{exitComposition}
+	case "log":
+		return []int{exitRefused, exitComposition}
 	case "inspect", "why":
-		return []int{exitNothingHeld, exitComposition}
+		return []int{exitNothingHeld, exitRefused, exitComposition}
 	case "check":
-		return []int{exitComposition, exitFound}
+		return []int{exitRefused, exitComposition, exitFound}
 	}
 	return nil
 }

@@ -173,6 +173,7 @@ func runHolderList(app *App, o *outputFlag) error {
 	for _, j := range junk {
 		app.say("%s is no holder's folder: %s", c.path("holders", j.Name), j.Why)
 	}
+	app.Users = remembered(app.Users)
 	rows := []holderRow{}
 	for _, name := range names {
 		rows = append(rows, c.holderRow(name))

@@ -82,9 +82,9 @@ ledger's own stream, which goes back to its last compaction. inspect changes not
 				return err
 			}
 			if o.watch {
-				return watchLeases(cmd.Context(), c, o, args)
+				return c.whileReading(watchLeases(cmd.Context(), c, o, args))
 			}
-			return inspect(cmd.Context(), c, o, args)
+			return c.whileReading(inspect(cmd.Context(), c, o, args))
 		},
 	}
 	o.addFlags(cmd)

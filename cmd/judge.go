@@ -59,7 +59,7 @@ configuration again.`,
 				return err
 			}
 			if o.dryRun {
-				return dryRun(cmd.Context(), app, c, o)
+				return c.whileReading(dryRun(cmd.Context(), app, c, o))
 			}
 			return runJudge(cmd.Context(), app, c, o)
 		},

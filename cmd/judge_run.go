@@ -45,8 +45,8 @@ func sit(ctx context.Context, c *Composition, o *judgeOptions) (*sitting, error)
 	if err != nil {
 		return nil, err
 	}
-	kill, killAll := context.WithCancel(context.WithoutCancel(ctx))
-	s := &sitting{comp: c, lock: lock, killAll: killAll, teller: newTeller(c.app)}
+	kill, killAll := context.WithCancelCause(context.WithoutCancel(ctx))
+	s := &sitting{comp: c, lock: lock, killAll: func() { killAll(errKilled) }, teller: newTeller(c)}
 	s.signals = hear(o.loops())
 	s.procs = newProcedures(kill, c, s.teller.say)
 	if err := s.begin(ctx, o); err != nil {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -41,6 +42,9 @@ func (s *sitting) suspend(ctx context.Context) error {
 	}
 	return s.settle(ctx)
 }
+
+// errKilled is why a procedure was stopped before it had ended.
+var errKilled = errors.New("the judge was told a second time to stop")
 
 // settle records what has ended.
 func (s *sitting) settle(ctx context.Context) error {

@@ -12,7 +12,8 @@ import (
 // once a minute a medium. What others can bring about as often as they like is rationed, so that nobody can flood
 // the log.
 type teller struct {
-	app *App
+	app  *App
+	comp *Composition // its configuration may be another after a pass
 
 	mu      sync.Mutex
 	lasting map[string]bool
@@ -30,8 +31,8 @@ type damage struct {
 // maxLasting bounds what is remembered of what was said.
 const maxLasting = 10_000
 
-func newTeller(app *App) *teller {
-	return &teller{app: app, lasting: map[string]bool{}, dropped: map[string]*damage{}, rations: map[string]*ration{}}
+func newTeller(c *Composition) *teller {
+	return &teller{app: c.app, comp: c, lasting: map[string]bool{}, dropped: map[string]*damage{}, rations: map[string]*ration{}}
 }
 
 // say writes one line.
@@ -112,7 +113,11 @@ func (t *teller) conditions(r *judge.Report) {
 		t.seldom("a gap on "+name, why)
 	}
 	if r.Unwatched != nil && r.Outcome == judge.OK { // the next completed pass says it in full
-		t.say("nobody watched for %v beyond the cadence; every lease is owed its part of it", *r.Unwatched)
+		// A machine that is a little late is no news; the report has it all the same.
+		k := t.comp.Config
+		if late, err := k.Units.Count(*r.Unwatched); err != nil || late >= k.baseUp(k.Cadence) {
+			t.say("nobody watched for %v beyond the cadence; every lease is owed its part of it", *r.Unwatched)
+		}
 	}
 	truncated := map[string]bool{}
 	for _, name := range r.Truncated {

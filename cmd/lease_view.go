@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -84,8 +85,21 @@ func (v leaseView) env() string {
 	return b.String()
 }
 
-// showLease prints one lease in the form asked for.
+// showLease prints one lease in the form asked for. What cannot be printed is said: it has been granted or proposed,
+// and its id is known nowhere else.
 func (a *App) showLease(o *outputFlag, v leaseView) error {
+	err := a.printLease(o, v)
+	if out := (*stdoutError)(nil); errors.As(err, &out) && v.id() != "" {
+		what := "lease"
+		if v.Lease == nil {
+			what = "proposal"
+		}
+		a.say("%s %s on %s was not printed", what, v.id(), v.Subject.Text())
+	}
+	return err
+}
+
+func (a *App) printLease(o *outputFlag, v leaseView) error {
 	switch o.form {
 	case "json":
 		text, err := encodeJSON(v, "  ")

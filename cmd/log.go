@@ -53,7 +53,7 @@ characters in them are escaped.`,
 			if err != nil {
 				return err
 			}
-			return runLog(cmd.Context(), c, o)
+			return c.whileReading(runLog(cmd.Context(), c, o))
 		},
 	}
 	o.addFlags(cmd)

@@ -65,6 +65,9 @@ func (c *Composition) writeNotes(name string, n *notes) error {
 	if err == nil {
 		err = c.app.replaceFile(c.notes(name), append(text, '\n'), 0o600)
 	}
+	if unwritable(err) {
+		return fail(exitNotAppended, "", "the notes of %q cannot be kept: %w", name, err)
+	}
 	if err != nil {
 		return fail(exitFailure, "", "the notes of %q cannot be kept: %w", name, err)
 	}

@@ -62,7 +62,7 @@ token no lease has exceeded: a fenced resource refuses lower ones.`,
 				return err
 			}
 			if o.print {
-				return printInventory(cmd.Context(), app, c)
+				return c.whileReading(printInventory(cmd.Context(), app, c))
 			}
 			return runRecover(cmd.Context(), app, c, o)
 		},
@@ -163,7 +163,7 @@ func runRecover(ctx context.Context, app *App, c *Composition, o *recoverOptions
 	if err := c.keepLostLedger(); err != nil {
 		return err
 	}
-	teller := newTeller(app)
+	teller := newTeller(c)
 	procs := newProcedures(ctx, c, teller.say)
 	done, err := judge.Recover(ctx, cfg, judge.Recovery{
 		Inventory: inventory, TokenAbove: o.tokenAbove, Incarnation: before.Incarnation, Reclaim: procs.all,

@@ -17,6 +17,24 @@ type userNames interface {
 	current() (string, error)
 }
 
+// rememberedUsers asks for each name once. It is for a command that is over soon.
+type rememberedUsers struct {
+	userNames
+	known map[int]func() (string, bool, error)
+}
+
+func remembered(u userNames) userNames {
+	return &rememberedUsers{u, map[int]func() (string, bool, error){}}
+}
+
+func (r *rememberedUsers) name(uid int) (string, bool, error) {
+	if r.known[uid] == nil {
+		name, known, err := r.userNames.name(uid)
+		r.known[uid] = func() (string, bool, error) { return name, known, err }
+	}
+	return r.known[uid]()
+}
+
 // nameOf is the name of a user, uid-N for a number that has none (SPEC 4).
 func (a *App) nameOf(uid int) (string, error) {
 	name, known, err := a.Users.name(uid)

@@ -31,7 +31,7 @@ nothing.`,
 			if err != nil {
 				return err
 			}
-			return why(cmd.Context(), c, args[0], asJSON)
+			return c.whileReading(why(cmd.Context(), c, args[0], asJSON))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "SUBJECT is JSON")

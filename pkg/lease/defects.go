@@ -1,5 +1,7 @@
 package lease
 
+import "strings"
+
 // Defect is one thing that makes a fact defective (SPEC 2): the key it is about, and what is wrong there.
 type Defect struct {
 	Key    string
@@ -44,8 +46,19 @@ func (r *raw) dispatched(k key) Kind {
 			return kind
 		}
 	}
-	r.defect(k, "unknown: "+clip(v))
+	r.defect(k, "unknown: "+clip(v)+"; known are "+knownTo(k))
 	return 0
+}
+
+// knownTo are the values that a dispatch key may have, for a person.
+func knownTo(by key) string {
+	var names []string
+	for k := Proposal; k <= Tick; k++ {
+		if at, name := k.dispatch(); at == by {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // require notes each key that a fact of this kind must carry and does not, and a lease id on a proposal.

@@ -142,3 +142,16 @@ func TestDefectsAreFitForAPerson(t *testing.T) {
 		t.Errorf("%d bytes: %.200q", len(text), text)
 	}
 }
+
+// Whoever mistypes a status or an event is told which there are.
+func TestAnUnknownDispatchNamesTheKnown(t *testing.T) {
+	for line, known := range map[string]string{
+		`{"dao.lease/status":"dao.lease/granted"}`: "dao.lease/proposed, dao.lease/accepted, dao.lease/rejected, dao.lease/released, dao.lease/lapsed",
+		`{"dao.lease/event":"renewal"}`:            "dao.lease/renewal, dao.lease/tick",
+	} {
+		got, err := Defects([]byte(line), DefaultUnits())
+		if err != nil || len(got) != 1 || !strings.HasSuffix(got[0].Reason, "; known are "+known) {
+			t.Errorf("%s: %v, %v", line, got, err)
+		}
+	}
+}
