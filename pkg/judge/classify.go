@@ -77,7 +77,7 @@ func (j *Judge) nextDue() (int64, bool) {
 		sooner(l.now)
 	}
 	for e := range l.pending {
-		if !e.running && !e.Reclaimed && !j.handedOn(e) {
+		if !e.running && !e.Reclaimed && j.handedOn(e) == nil {
 			sooner(max(l.rarely(e).NextTry, l.now))
 		}
 	}

@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/daolease/daolease/pkg/judge"
@@ -51,6 +52,9 @@ func TestAProcedureDoesNotHitTheNextTenure(t *testing.T) {
 	}
 	wantList(t, "procedures", w.hooks.leases())
 	w.wantLive("L1", "L2")
+	if why := w.row("L1").Reclaim.Error; !strings.Contains(why, "until lease L2 is over") {
+		t.Errorf("nobody is told why it waits: %q", why)
+	}
 	w.start() // another incarnation knows as well
 	w.renew("b", "L2")
 	w.okAt(305)

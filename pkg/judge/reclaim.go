@@ -55,7 +55,7 @@ func (j *Judge) reclaim(ctx context.Context) {
 func (j *Judge) startable() []*live {
 	var list []*live
 	for e := range j.ledger.pending {
-		if !e.running && !e.Reclaimed && (j.ledger.rarely(e).NextTry <= j.now || e.ByHand) && !j.handedOn(e) {
+		if !e.running && !e.Reclaimed && (j.ledger.rarely(e).NextTry <= j.now || e.ByHand) && j.handedOn(e) == nil {
 			list = append(list, e)
 		}
 	}
@@ -66,25 +66,26 @@ func (j *Judge) startable() []*live {
 	return list
 }
 
-// handedOn says that the subject of a pending lease is, by all appearances, another one's by now: a lapsed for it
-// is on the stream, its subject has one slot, and a lease with a higher token is live there. So it is where the
-// end of the ledger was lost together with the success of a procedure: the slot was free when the other was
-// granted. That is no proof that lets the lease go without its procedure, since a lapsed can be written by hand;
-// but a procedure now would take the subject from its living holder, so it waits until that tenure is over.
-func (j *Judge) handedOn(e *live) bool {
-	if !e.Recorded || e.ByHand || j.cfg.Rules == nil {
-		return false
+// handedOn is the lease that, by all appearances, has the subject of a pending one by now; nil: there is none. A
+// lapsed for the pending one is on the stream, its subject has one slot, and a lease with a higher token is live
+// there. So it is where the end of the ledger was lost together with the success of a procedure: the slot was free
+// when the other was granted. That is no proof that lets the lease go without its procedure, since a lapsed can be
+// written by hand; but a procedure now would take the subject from its living holder, so it waits until that tenure
+// is over.
+func (j *Judge) handedOn(e *live) *live {
+	if !e.Recorded || !e.Pending() || e.Reclaimed || e.ByHand || j.cfg.Rules == nil {
+		return nil
 	}
 	l := j.ledger
 	if rule, known := j.cfg.Rules.Rule(l.subjectOf(e)); !known || rule.Slots != 1 {
-		return false
+		return nil
 	}
 	for other := range l.onSubject(l.subjectText(e)) {
 		if other.Token > e.Token && !other.Pending() {
-			return true
+			return other
 		}
 	}
-	return false
+	return nil
 }
 
 // startSome begins procedures while there is room, and answers what has found none. Retries take at most

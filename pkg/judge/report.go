@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"fmt"
+
 	"github.com/daolease/daolease/pkg/lease"
 	"github.com/daolease/daolease/pkg/stream"
 )
@@ -145,6 +147,9 @@ func (j *Judge) row(e *live) Row {
 	}
 	if e.Pending() {
 		r.Reclaim.State, r.Reclaim.Cause = "pending", t.Cause
+	}
+	if next := j.handedOn(e); next != nil {
+		r.Reclaim.Error = fmt.Sprintf("it waits until lease %s is over, which has the subject since a lapsed for this one was recorded", j.ledger.idOf(next))
 	}
 	return r
 }
