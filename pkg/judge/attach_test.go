@@ -42,6 +42,31 @@ func TestDetachedIsReadNoMoreAndBarsNothing(t *testing.T) {
 	}
 }
 
+// What stood on a medium before it was attached cannot be known: a renewal may be gone with what it lost meanwhile.
+func TestAttachedAnewMayHaveLostARenewal(t *testing.T) {
+	w := newWorld(t, "a", "m")
+	w.cfg.Resolver = signed{"m"}
+	w.start()
+	w.okAt(1)
+	w.grant("L", "/s", "a", 30)
+	w.okAt(2)
+	w.okAt(12)
+	w.okAt(22)
+	w.write("m", `{"dao.lease/event":"dao.lease/renewal","dao.lease/lease":"L","by":"a"}`)
+	w.judge.Detach("m")
+	w.media["m"].Lose()
+	w.judge.Attach("m", w.dressed("m"))
+	for _, at := range []int64{24, 34, 44, 54} { // unknown from 24 on
+		w.okAt(at)
+		w.wantLive("L")
+	}
+	if row := w.row("L"); row.Evidence != "unknown" || *row.Resumed != ms(24) {
+		t.Errorf("%+v", row)
+	}
+	wantList(t, "lapsed", ended(w.okAt(55)), "L by silence")
+	(&schedule{world: w}).wantReplayed()
+}
+
 // Another medium under the same name, as when a connection is made anew.
 func TestReplacedMediumIsReadAnew(t *testing.T) {
 	w := newWorld(t, "a").start()

@@ -224,15 +224,34 @@ func (l *ledger) register(e *live, medium string) bool {
 // those registered there, and those registered nowhere (SPEC 4).
 func (j *Judge) holderGap(s *source) {
 	s.stale = true
+	j.carried(s, j.unknow)
+}
+
+// carriedBefore marks what a mixed medium may have carried of which no cursor is known: one that was detached and is
+// there again, or is there late. Nobody can tell what stood there before its oldest line. A lease that this pass
+// has entered is as young as that line. Of a medium with one author it is the owner's act to take it away.
+func (j *Judge) carriedBefore(s *source) {
+	if !s.mixed {
+		return
+	}
+	j.carried(s, func(e *live) {
+		if e.LastObservation < j.now {
+			j.unknow(e)
+		}
+	})
+}
+
+// carried calls fn with every lease of which a medium may carry facts.
+func (j *Judge) carried(s *source, fn func(*live)) {
 	if !s.mixed {
 		for e := range j.ledger.ofHolder(s.sole) {
-			j.unknow(e)
+			fn(e)
 		}
 		return
 	}
 	for e := range j.ledger.all() {
 		if on := j.ledger.rarely(e).Registered; len(on) == 0 || slices.Contains(on, s.name) {
-			j.unknow(e)
+			fn(e)
 		}
 	}
 }

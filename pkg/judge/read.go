@@ -31,6 +31,7 @@ type reading struct {
 	bytes  int64 // budget left
 	gaps   int
 	onGap  func()
+	onMint func() // reading begins at the oldest: no cursor is known
 	take   func(v stream.Value, f lease.Fact) verdict
 	lines  func(v stream.Value) // instead of take: lines that are no facts
 	// inherited: the cursor may be one that a former incarnation noted
@@ -43,7 +44,7 @@ type reading struct {
 }
 
 func (j *Judge) newReading(name, key string, m stream.Medium) *reading {
-	return &reading{name: name, key: key, medium: m, values: j.cfg.DrainBudget, bytes: j.cfg.DrainBytes, onGap: func() {}}
+	return &reading{name: name, key: key, medium: m, values: j.cfg.DrainBudget, bytes: j.cfg.DrainBytes, onGap: func() {}, onMint: func() {}}
 }
 
 // read hands out the facts of one medium until it is drained, cut short or failed, or most lines were read.
@@ -168,6 +169,7 @@ func (j *Judge) cursor(ctx context.Context, r *reading) (stream.Cursor, error) {
 	}
 	c, err := r.medium.Mint(ctx, stream.Oldest)
 	if err == nil {
+		r.onMint()
 		j.moved(r, c)
 	}
 	return c, err
