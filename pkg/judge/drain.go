@@ -178,6 +178,7 @@ func (j *Judge) leaveUnread(lanes [][]*source) {
 func (j *Judge) holderReading(ctx context.Context, s *source) *reading {
 	r := j.newReading(s.name, holdersPath+s.name, s.medium)
 	r.take = func(v stream.Value, f lease.Fact) verdict { return j.holderFact(ctx, s, v, f) }
+	r.renewal = func(v stream.Value, id []byte) verdict { return j.renewalRead(ctx, s, v, id) }
 	r.onGap = func() { j.holderGap(s) }
 	r.onMint = func() { j.carriedBefore(s) }
 	r.inherited = s.drained == 0

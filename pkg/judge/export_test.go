@@ -79,6 +79,16 @@ func Populate(j *Judge, leases int, holder func(i int) string) {
 	}
 }
 
+// Snapshot are the lines of a ledger that holds what the judge knows.
+func Snapshot(j *Judge) [][]byte {
+	j.ledger.base, j.ledger.format = j.ledger.units.Base(), ledgerFormat
+	lines, err := groupLines(1, []*delta{j.ledger.snapshot(j.ledger.base)})
+	if err != nil {
+		panic(err)
+	}
+	return lines
+}
+
 // Kept is how many facts about unknown leases are kept.
 func Kept(j *Judge) int { return len(j.kept.list) }
 

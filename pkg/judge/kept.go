@@ -23,13 +23,13 @@ type kept struct {
 }
 
 // keep holds on to a fact about a lease that may be granted further on in the grantor's stream.
-func (j *Judge) keep(s *source, v stream.Value, author string, f lease.Fact) verdict {
+func (j *Judge) keep(s *source, v stream.Value, author string, kind lease.Kind, id string) verdict {
 	k := &j.kept
-	if _, departed := j.ledger.seen[f.Lease]; departed || len(f.Lease) > maxID {
+	if _, departed := j.ledger.seen[id]; departed || len(id) > maxID {
 		return verdict{}
 	}
-	renewal := [3]string{s.name, author, f.Lease}
-	if _, again := k.renewals[renewal]; again && f.Kind == lease.Renewal {
+	renewal := [3]string{s.name, author, id}
+	if _, again := k.renewals[renewal]; again && kind == lease.Renewal {
 		return verdict{}
 	}
 	if k.count[s.name] >= maxKept {
@@ -38,11 +38,11 @@ func (j *Judge) keep(s *source, v stream.Value, author string, f lease.Fact) ver
 	if k.count == nil {
 		k.count, k.renewals = map[string]int{}, map[[3]string]struct{}{}
 	}
-	if f.Kind == lease.Renewal {
+	if kind == lease.Renewal {
 		k.renewals[renewal] = struct{}{}
 	}
 	k.count[s.name]++
-	k.list = append(k.list, keptFact{f.Kind, s.name, v.Position, author, f.Lease})
+	k.list = append(k.list, keptFact{kind, s.name, v.Position, author, id})
 	return verdict{}
 }
 

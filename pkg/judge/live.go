@@ -20,6 +20,7 @@ type live struct {
 	at   textPlace // of lease, holder, proposal and subject, one behind the other
 	lens [4]uint32
 	slot uint32
+	then uint32 // slot of the lease that was heard of after this one last time
 
 	ofHolder, onSubject link // the leases of the same holder, and on the same subject
 

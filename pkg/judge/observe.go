@@ -158,21 +158,38 @@ func (j *Judge) holderFact(ctx context.Context, s *source, v stream.Value, f lea
 	if f.Kind != lease.Proposal && f.Kind != lease.Renewal && f.Kind != lease.Release {
 		return verdict{}
 	}
-	author, err := j.cfg.Resolver.Author(ctx, s.name, v)
-	if err != nil {
-		return verdict{leave: true}
-	}
-	if author == lease.Nobody || author == j.cfg.Grantor {
-		return verdict{}
+	author, leave := j.holderAt(ctx, s, v)
+	if author == lease.Nobody {
+		return verdict{leave: leave}
 	}
 	if f.Kind == lease.Proposal {
 		return j.proposalRead(s, author, f)
 	}
-	e := j.ledger.find(f.Lease)
-	if e == nil {
-		return j.keep(s, v, author, f)
+	if e := j.ledger.find(f.Lease); e != nil {
+		return verdict{reason: j.evidence(s.name, author, e, f.Kind)}
 	}
-	return verdict{reason: j.evidence(s.name, author, e, f.Kind)}
+	return j.keep(s, v, author, f.Kind, f.Lease)
+}
+
+// renewalRead takes a renewal in by its lease alone: most lines are renewals.
+func (j *Judge) renewalRead(ctx context.Context, s *source, v stream.Value, id []byte) verdict {
+	author, leave := j.holderAt(ctx, s, v)
+	if author == lease.Nobody {
+		return verdict{leave: leave}
+	}
+	if e := j.ledger.heard(id); e != nil {
+		return verdict{reason: j.evidence(s.name, author, e, lease.Renewal)}
+	}
+	return j.keep(s, v, author, lease.Renewal, string(id))
+}
+
+// holderAt is the holder who wrote a value, Nobody when it was none; leave says that this cannot be told now.
+func (j *Judge) holderAt(ctx context.Context, s *source, v stream.Value) (author string, leave bool) {
+	author, err := j.cfg.Resolver.Author(ctx, s.name, v)
+	if err != nil || author == j.cfg.Grantor {
+		return lease.Nobody, err != nil
+	}
+	return author, false
 }
 
 // evidence is a renewal or release of a live lease.

@@ -34,6 +34,8 @@ type reading struct {
 	onMint func() // reading begins at the oldest: no cursor is known
 	take   func(v stream.Value, f lease.Fact) verdict
 	lines  func(v stream.Value) // instead of take: lines that are no facts
+	// renewal, unless nil, takes what is plainly a renewal before it is made a fact.
+	renewal func(v stream.Value, id []byte) verdict
 	// inherited: the cursor may be one that a former incarnation noted
 	inherited bool
 
@@ -83,9 +85,11 @@ func (j *Judge) read(ctx context.Context, r *reading, most int) bool {
 			case most > 0 && r.values > 0:
 				continue
 			}
-			more := j.more(ctx, r, cursor)
-			r.cut = more && r.values <= 0
-			return more && !r.cut
+			if r.values > 0 {
+				return true // the next turn finds out whether there is more
+			}
+			r.cut = j.more(ctx, r, cursor)
+			return false
 		default:
 			r.err = fmt.Errorf("%v: %w", answer.State, errors.Join(answer.Err, stream.ErrTransport))
 			return false
@@ -194,17 +198,30 @@ func (j *Judge) line(r *reading, v stream.Value) bool {
 		r.lines(v)
 		return true
 	}
-	f, err := lease.Decode(v.Bytes, j.ledger.units)
-	switch {
-	case errors.Is(err, lease.ErrNoFact):
-		return true
-	case err != nil:
-		j.drop(r.name, v.Position, err.Error())
+	verdict, ok := j.understood(r, v)
+	if !ok {
 		return true
 	}
-	verdict := r.take(v, f)
 	if verdict.reason != "" {
 		j.drop(r.name, v.Position, verdict.reason)
 	}
 	return !verdict.leave
+}
+
+// understood reads a line and has it taken; false: there is nothing to be taken.
+func (j *Judge) understood(r *reading, v stream.Value) (verdict, bool) {
+	if r.renewal != nil {
+		if id, plainly := lease.PlainRenewal(v.Bytes); plainly {
+			return r.renewal(v, id), true
+		}
+	}
+	f, err := lease.Decode(v.Bytes, j.ledger.units)
+	switch {
+	case errors.Is(err, lease.ErrNoFact):
+		return verdict{}, false
+	case err != nil:
+		j.drop(r.name, v.Position, err.Error())
+		return verdict{}, false
+	}
+	return r.take(v, f), true
 }

@@ -24,7 +24,7 @@ func randomEntry(r *rand.Rand) Entry {
 
 // TestSlabHoldsWhatIsPutIn puts leases in and takes them out at random and looks at every way to find them.
 func TestSlabHoldsWhatIsPutIn(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		l, want := newLedger(lease.DefaultUnits(), 1000, 0), mirror{}
 		for range 3000 {
@@ -129,6 +129,37 @@ func TestAnsweringFindsTheLeaseOfAProposal(t *testing.T) {
 	l.take(l.find("A"))
 	if e := l.answering("a", "p"); e != nil || l.answering("b", "p") == nil {
 		t.Fatalf("still answered by %v", e)
+	}
+}
+
+// TestHeardFindsWhatFindDoes hears of leases in order, in another, and while they come and go.
+func TestHeardFindsWhatFindDoes(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	l := newLedger(lease.DefaultUnits(), 1000, 0)
+	if l.heard([]byte("lease-1")) != nil {
+		t.Fatal("heard of a lease where there is none")
+	}
+	order := r.Perm(700)
+	for round := range 20 {
+		for range 100 {
+			if x := randomEntry(r); l.find(x.Lease) != nil {
+				l.take(l.find(x.Lease))
+			} else if _, err := l.put(&x); err != nil {
+				t.Fatal(err)
+			}
+			if r.IntN(10) == 0 {
+				l.tidy()
+			}
+		}
+		if round%5 == 0 {
+			order = r.Perm(700)
+		}
+		for _, n := range order {
+			id := fmt.Sprint("lease-", n)
+			if got, want := l.heard([]byte(id)), l.find(id); got != want {
+				t.Fatalf("round %d: heard of %v, want %v", round, got, want)
+			}
+		}
 	}
 }
 

@@ -119,6 +119,7 @@ func (r *reading) parts(v *view) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	defer func() { s.done() }()
 	if v.tooFar(r.at.pos) {
 		return Answer{}, lostf("%s: %d bytes were unread, more than twice its capacity", r.file.path, v.now.end()-r.at.pos)
 	}
@@ -139,6 +140,7 @@ func (r *reading) parts(v *view) (Answer, error) {
 		}
 		p = v.now
 		r.moved(v.placed(p, p.start, nil))
+		s.done()
 		if s, err = newScanner(r.ctx, p, p.start, p.start, p.limit); err != nil {
 			return Answer{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 )
 
 // chunk is how many bytes are read at a time.
@@ -44,13 +45,33 @@ type scanner struct {
 	// skipping is within a line that is too long, which began at offset began.
 	skipping bool
 	began    int64
+	lent     *[]byte // from buffers, to be given back
+}
+
+// buffers are what long reads fill again and again: a fresh one costs more than what is read into it.
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, 2*windowMost+chunk) // a window, the beginning of a line, and a chunk
+	return &b
+}}
+
+// done gives the buffer back: no token and no window is good any more.
+func (s *scanner) done() {
+	if s.lent != nil {
+		buffers.Put(s.lent)
+		s.lent, s.buf = nil, nil
+	}
 }
 
 // newScanner makes a scanner of the bytes from off to limit; the part's values begin at least.
 func newScanner(ctx context.Context, r io.ReaderAt, least, off, limit int64) (*scanner, error) {
 	window := min(windowMost, off-least)
 	s := &scanner{ctx: ctx, r: r, off: off - window, least: least, limit: limit}
-	s.buf = make([]byte, 0, window+min(chunk, limit-off))
+	if ahead := min(chunk, limit-off); ahead < chunk {
+		s.buf = make([]byte, 0, window+ahead)
+	} else {
+		s.lent = buffers.Get().(*[]byte)
+		s.buf = *s.lent
+	}
 	if off == limit && window == 0 {
 		return s, nil
 	}
