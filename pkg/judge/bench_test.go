@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -42,12 +43,12 @@ func openFile(b testing.TB, path string, o stream.FileOptions) *stream.File {
 	return m
 }
 
-// newFiled has so many live leases of one holder, and nothing to read.
-func newFiled(b *testing.B, leases int) *filed {
+// newFiled has so many live leases of one holder, and nothing to read. A budget of 0 is the usual one.
+func newFiled(b *testing.B, leases, budget int) *filed {
 	w := &filed{world: newWorld(b), dir: b.TempDir()}
 	w.facts = openFile(b, filepath.Join(w.dir, "facts.jsonl"), stream.FileOptions{})
 	w.ledger = openFile(b, filepath.Join(w.dir, "ledger.jsonl"), stream.FileOptions{})
-	w.cfg.Cadence = ms(1 << 30)
+	w.cfg.Cadence, w.cfg.DrainBudget = ms(1<<30), budget
 	w.begin(b)
 	judge.Populate(w.judge, leases, func(int) string { return "a" })
 	w.okAt(1)
@@ -102,7 +103,7 @@ func (w *filed) renewals(b *testing.B, from, to int) (wc time.Duration) {
 // BenchmarkDrain reads a renewal of each lease from one file into a ledger on disk, beside wc -l of the same lines.
 func BenchmarkDrain(b *testing.B) {
 	leases := million(b)
-	w := newFiled(b, leases)
+	w := newFiled(b, leases, 0)
 	var wc time.Duration
 	at, renewed := int64(2), 0
 	for b.Loop() {
@@ -144,8 +145,7 @@ func BenchmarkMemory(b *testing.B) {
 // procedures that do nothing, beside a walk over all leases.
 func BenchmarkRenewedAndDue(b *testing.B) {
 	leases := million(b)
-	w := newFiled(b, leases)
-	w.cfg.DrainBudget = leases
+	w := newFiled(b, leases, leases)
 	const due = 100
 	at := int64(2)
 	for b.Loop() {
@@ -171,7 +171,7 @@ func BenchmarkRenewedAndDue(b *testing.B) {
 // BenchmarkRecovery begins a judge on a ledger file, beside reading and decoding the file with encoding/json.
 func BenchmarkRecovery(b *testing.B) {
 	leases := million(b)
-	w := newFiled(b, leases)
+	w := newFiled(b, leases, 0)
 	if _, err := w.ledger.Rewrite(b.Context(), "", judge.Snapshot(w.judge)...); err != nil {
 		b.Fatal(err)
 	}
@@ -217,6 +217,11 @@ func decodeAll(b *testing.B, path string) time.Duration {
 	return time.Since(began)
 }
 
+// instant takes everything back at once.
+type instant struct{}
+
+func (instant) Reclaim(context.Context, judge.Task) (judge.Progress, error) { return judge.Done, nil }
+
 // BenchmarkMassLapse has 10,000 leases fall due at once, with a procedure in this process, each recorded.
 func BenchmarkMassLapse(b *testing.B) {
 	const due = 10_000
@@ -224,7 +229,7 @@ func BenchmarkMassLapse(b *testing.B) {
 	w.facts = openFile(b, filepath.Join(w.dir, "facts.jsonl"), stream.FileOptions{})
 	w.ledger = openFile(b, filepath.Join(w.dir, "ledger.jsonl"), stream.FileOptions{})
 	w.grants = openFile(b, filepath.Join(w.dir, "grantor.jsonl"), stream.FileOptions{})
-	w.cfg.Cadence = ms(1 << 30)
+	w.cfg.Cadence, w.cfg.Reclaimer = ms(1<<30), instant{}
 	w.begin(b)
 	at := int64(1)
 	for b.Loop() {

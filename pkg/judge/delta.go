@@ -188,6 +188,16 @@ func (l *ledger) each(ids []string, fn func(*live)) {
 
 // snapshot is the whole ledger as one delta.
 func (l *ledger) snapshot(base string) *delta {
+	d := l.snapshotHead(base)
+	d.Entries = make([]*Entry, 0, l.count)
+	for _, e := range l.sorted() {
+		d.Entries = append(d.Entries, l.entry(e))
+	}
+	return d
+}
+
+// snapshotHead is that without the leases.
+func (l *ledger) snapshotHead(base string) *delta {
 	head := &delta{
 		Snapshot: true, Start: l.start(base),
 		Pass: l.pass, Incarnation: l.incarnation, Token: l.token, LostGrants: l.lostGrants,
@@ -198,10 +208,6 @@ func (l *ledger) snapshot(base string) *delta {
 	}
 	if l.watched {
 		head.Completed = &l.completed
-	}
-	head.Entries = make([]*Entry, 0, l.count)
-	for _, e := range l.sorted() {
-		head.Entries = append(head.Entries, l.entry(e))
 	}
 	return head
 }

@@ -91,7 +91,8 @@ type journal struct {
 	most    int64 // size above which it is rewritten, if also twice settled
 }
 
-// check answers stream.ErrMoved when anybody else has written to the ledger.
+// check answers stream.ErrMoved when anybody else has written to the ledger. It reads, because reading on from
+// where nothing has changed is a single look at the file, and it is done before each procedure.
 func (j *journal) check(ctx context.Context) error {
 	if j == nil {
 		return nil
@@ -99,8 +100,16 @@ func (j *journal) check(ctx context.Context) error {
 	if err := j.resume(ctx); err != nil {
 		return err
 	}
-	_, err := j.medium.Append(ctx, stream.How{Expect: j.end})
-	return usurped(err)
+	answer := j.medium.Read(ctx, j.end, stream.Budget{Values: 1}, func(stream.Value) bool { return false })
+	switch {
+	case answer.State == stream.OK || answer.State == stream.Gap:
+		return usurped(fmt.Errorf("%w: its end is not where this judge has written last", stream.ErrMoved))
+	case answer.State == stream.End:
+		return usurped(stream.ErrClosed)
+	case answer.State != stream.Blocked:
+		return usurped(fmt.Errorf("%v: %w", answer.State, errors.Join(answer.Err, stream.ErrTransport)))
+	}
+	return nil
 }
 
 // errUsurped is an append to the ledger, or a look at it, that found another writer: this judge must stop.

@@ -175,7 +175,7 @@ func (j *Judge) begin(ctx context.Context) error {
 	if err := j.journal.write(ctx, d, true); err != nil {
 		return fmt.Errorf("beginning incarnation %d: %w", l.incarnation, err)
 	}
-	j.journal.settled = int64(l.snapshot(base).weight())
+	j.journal.settled = l.weight(base)
 	return nil
 }
 

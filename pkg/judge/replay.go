@@ -44,9 +44,47 @@ type replay struct {
 // replayer puts groups together from lines.
 type replayer struct {
 	ledger *ledger
-	open   []*delta // of the group under way
+	lines  int      // of the group under way
 	number uint64   // of the group under way
+	open   []*delta // what they carry
+	// fresh is, when that group is a snapshot, the ledger that it makes: a million leases are not kept twice.
+	fresh  *ledger
+	failed error // why a line of the snapshot cannot be applied; it counts if the group turns out whole
 	replay
+}
+
+// drop gives up the group under way.
+func (r *replayer) drop() {
+	r.discarded += r.lines
+	r.lines, r.open, r.fresh, r.failed = 0, nil, nil, nil
+}
+
+// add takes what the next line of the group carries.
+func (r *replayer) add(d *delta) {
+	if r.lines++; r.lines == 1 && d.Snapshot {
+		r.fresh = newLedger(r.ledger.units, r.ledger.cadence, r.ledger.tolerance)
+	}
+	if r.fresh == nil {
+		r.open = append(r.open, d)
+	} else if r.failed == nil {
+		r.failed = r.fresh.apply(d)
+	}
+}
+
+// apply makes the changes of a whole group.
+func (r *replayer) apply() error {
+	if r.fresh != nil && r.failed == nil {
+		*r.ledger = *r.fresh
+	}
+	err := r.failed
+	for _, d := range r.open {
+		if err == nil {
+			err = r.ledger.apply(d)
+		}
+	}
+	r.ledger.tidy()
+	r.lines, r.open, r.fresh, r.failed = 0, nil, nil, nil
+	return err
 }
 
 // readBack applies every whole group to the ledger. Damage that is not at the end is ErrLost: a whole group
@@ -69,7 +107,7 @@ func readBack(ctx context.Context, m stream.Medium, l *ledger) (replay, error) {
 		return r.replay, fmt.Errorf("reading the ledger: %v: %w", answer.State, errors.Join(answer.Err, stream.ErrTransport))
 	}
 	r.end = answer.Cursor
-	r.discarded += len(r.open)
+	r.drop()
 	if u, ok := m.(interface {
 		Unfinished(context.Context) (int64, error)
 	}); ok {
@@ -93,8 +131,8 @@ func (r *replayer) line(v stream.Value) error {
 			return r.part(g, v.Position)
 		}
 	}
-	r.discarded += 1 + len(r.open)
-	r.open = nil
+	r.drop()
+	r.discarded++
 	return nil
 }
 
@@ -106,28 +144,25 @@ func (r *replayer) part(g journalLine, at stream.Position) error {
 	r.later = r.later || g.Group > 1 || g.Snapshot
 	switch {
 	case g.Line == 0:
-		r.discarded += len(r.open)
-		r.open, r.number = nil, g.Group
-	case g.Group != r.number || g.Line != len(r.open):
-		r.discarded += 1 + len(r.open)
-		r.open = nil
+		r.drop()
+		r.number = g.Group
+	case g.Group != r.number || g.Line != r.lines:
+		r.drop()
+		r.discarded++
 		return nil
 	}
-	r.open = append(r.open, &g.delta)
+	r.add(&g.delta)
 	if !g.Last {
 		return nil
 	}
-	first := r.group == 0 && r.open[0].Snapshot || r.group == 0 && r.number == 1
+	first := r.group == 0 && r.fresh != nil || r.group == 0 && r.number == 1
 	if !first && r.number != r.group+1 {
 		return fmt.Errorf("%w: at position %v group %d follows group %d", ErrLost, at, r.number, r.group)
 	}
-	for _, d := range r.open {
-		if err := r.ledger.apply(d); err != nil {
-			return fmt.Errorf("the ledger at position %v: %w", at, err)
-		}
+	if err := r.apply(); err != nil {
+		return fmt.Errorf("the ledger at position %v: %w", at, err)
 	}
-	r.ledger.tidy()
-	r.group, r.open, r.discarded = r.number, nil, 0
+	r.group, r.discarded = r.number, 0
 	return nil
 }
 

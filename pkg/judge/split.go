@@ -73,8 +73,20 @@ func (d *delta) weight() int {
 	return total
 }
 
+// weight is about how many bytes a snapshot of the ledger takes.
+func (l *ledger) weight(base string) int64 {
+	total := l.snapshotHead(base).weight()
+	for e := range l.all() {
+		total += leastEntry + int(e.lens[textLease]+e.lens[textHolder]+e.lens[textProposal]+e.lens[textSubject])
+	}
+	return int64(total)
+}
+
+// leastEntry is about what a lease takes without its texts.
+const leastEntry = 400
+
 func (e *Entry) weight() int {
-	total := 400 + len(e.Lease) + len(e.Holder) + len(e.Proposal) + len(e.Reason) + len(e.LastError) + len(e.Subject.JSON())
+	total := leastEntry + len(e.Lease) + len(e.Holder) + len(e.Proposal) + len(e.Reason) + len(e.LastError) + len(e.Subject.JSON())
 	for _, m := range e.Registered {
 		total += len(m) + 4
 	}
