@@ -47,10 +47,14 @@ func newRootCmd(app *App) *cobra.Command {
 
 A lease is a grant that lapses unless it is renewed. Facts are JSON lines on append-only files. The judge
 runs where the resource is: it reads them, takes back what has fallen silent, and records that afterwards.`,
-		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if shown, _ := cmd.Flags().GetBool("version"); shown {
+				return app.printVersion()
+			}
+			return cmd.Help()
+		},
 
 		DisableSuggestions:         true, // they come as a hint, on a line of their own
 		SuggestionsMinimumDistance: 2,
@@ -58,7 +62,9 @@ runs where the resource is: it reads them, takes back what has fallen silent, an
 	root.SetIn(app.In)
 	root.SetOut(app.Out)
 	root.SetErr(app.Err)
-	root.SetVersionTemplate("daolease {{.Version}}\n")
+	// Not cobra's own flag: to say more than it does takes a template, and with those in the program the linker
+	// keeps every method of every type, which makes each command start slower.
+	root.Flags().BoolP("version", "v", false, "version for daolease")
 	root.PersistentFlags().StringVarP(&app.dirFlag, "dir", "C", "", "the composition's `folder` (default: $DAOLEASE_DIR, else found upward)")
 	root.PersistentFlags().StringVar(&app.asFlag, "as", "", "the holder's `name` (default: $DAOLEASE_AS, else USER@HOST)")
 	root.AddGroup(

@@ -144,3 +144,36 @@ func TestShow(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// Both ways to draw a table give the same text for what both can draw.
+func TestPlainTablesLookLikeOthers(t *testing.T) {
+	words := []string{"", "a", "1h30m", "a longer cell", "x-y_z", "/srv/shared/a b", "{\"a\":[1, 2]}", "~", "a  b", "_x_ *y*", "<b>"}
+	next := 0
+	word := func() string { next = (next*7 + 3) % 1009; return words[next%len(words)] }
+	for n := range 200 {
+		tb := table{}
+		for i := range 1 + n%5 {
+			tb.Header = append(tb.Header, "H"+words[1+(n+i)%4])
+		}
+		for range 1 + n%7 {
+			var row []string
+			for range tb.Header {
+				row = append(row, word())
+			}
+			tb.Rows = append(tb.Rows, row)
+		}
+		plain, ok := tb.plain()
+		if !ok {
+			t.Fatalf("not plain: %q", tb)
+		}
+		wide, err := tb.wide()
+		if err != nil || string(plain) != string(wide) {
+			t.Fatalf("%q: %v\n%s\nand\n%s", tb, err, plain, wide)
+		}
+	}
+	for _, cell := range []string{"é", "a\tb", "漢", "\x7f", "\xff"} {
+		if _, ok := (table{Header: []string{"A"}, Rows: [][]string{{cell}}}).plain(); ok {
+			t.Errorf("%q is drawn as if it were ASCII", cell)
+		}
+	}
+}

@@ -17,10 +17,12 @@ func newVersionCmd(app *App) *cobra.Command {
 		GroupID: groupAnyone,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return app.print(fmt.Appendf(nil, "daolease %s\n", version()))
+			return app.printVersion()
 		},
 	}
 }
+
+func (a *App) printVersion() error { return a.print(fmt.Appendf(nil, "daolease %s\n", version())) }
 
 // version is that of the main module as the build noted it.
 func version() string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -175,7 +174,7 @@ func WithSum(line []byte) []byte {
 		return line
 	}
 	rest := line[sumLength:]
-	return append(fmt.Appendf(nil, `%s%08x",`, sumPrefix, crc32.Checksum(rest, castagnoli)), rest...)
+	return append(fmt.Appendf(nil, `%s%08x",`, sumPrefix, sumOf(rest)), rest...)
 }
 
 // GrantedIn are the leases that a sound line of the ledger grants.

@@ -32,7 +32,8 @@ const (
 	lineBytes = 128 << 10 // about how much one line carries, before escapes; a single lease may be more
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// sumOf is the CRC-32C of a text. The table is made when it is first needed: most commands write no ledger.
+func sumOf(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
 
 // encode writes one line. The renewed come last and by hand: they are most of what a busy judge writes.
 func (g journalLine) encode() ([]byte, error) {
@@ -47,7 +48,7 @@ func (g journalLine) encode() ([]byte, error) {
 	if len(renewed) > 0 {
 		line = appendIDs(line[:len(line)-1], renewed)
 	}
-	copy(line, fmt.Appendf(nil, `%s%08x",`, sumPrefix, crc32.Checksum(line[sumLength:], castagnoli)))
+	copy(line, fmt.Appendf(nil, `%s%08x",`, sumPrefix, sumOf(line[sumLength:])))
 	return line, nil
 }
 
@@ -70,7 +71,7 @@ func decodeLine(line []byte) (journalLine, bool) {
 		return g, false
 	}
 	sum, rest := line[len(sumPrefix):len(sumPrefix)+8], line[sumLength:]
-	if string(sum) != fmt.Sprintf("%08x", crc32.Checksum(rest, castagnoli)) {
+	if string(sum) != fmt.Sprintf("%08x", sumOf(rest)) {
 		return g, false
 	}
 	return g, json.Unmarshal(append([]byte{'{'}, rest...), &g) == nil && g.sound()
