@@ -259,3 +259,31 @@ func BenchmarkMassLapse(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N*due)/b.Elapsed().Seconds(), "lapses/s")
 }
+
+// BenchmarkRenewals takes renewals from an append each, as 1,000 holders' commands make them, into the ledger on disk.
+func BenchmarkRenewals(b *testing.B) {
+	const leases = 1000
+	w := newFiled(b, leases, 0)
+	f := make([][]byte, leases)
+	for i := range f {
+		fact, err := lease.NewRenewal(fmt.Sprint("lease-", i))
+		if err != nil {
+			b.Fatal(err)
+		}
+		f[i] = fact.Encode()
+	}
+	at := int64(2)
+	for b.Loop() {
+		for _, line := range f {
+			if _, err := w.facts.Append(b.Context(), stream.How{}, line); err != nil {
+				b.Fatal(err)
+			}
+		}
+		w.tick(at)
+		if r := w.pass(); len(r.Renewed) != leases {
+			b.Fatalf("%s %s: %d renewed", r.Outcome, r.Abort, len(r.Renewed))
+		}
+		at++
+	}
+	b.ReportMetric(float64(b.N*leases)/b.Elapsed().Seconds(), "renewals/s")
+}
