@@ -58,7 +58,10 @@ func (d *dirty) clear() {
 	} {
 		kind.clear()
 	}
-	*d = newDirty()
+	for _, names := range [...]set{d.left, d.holders, d.cursors} {
+		clear(names)
+	}
+	d.dirtied, d.resumed, d.mixed, d.stalls = false, false, nil, nil
 }
 
 // mark notes that a lease changed in one way.

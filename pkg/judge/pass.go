@@ -151,6 +151,9 @@ func (j *Judge) writeEnd(ctx context.Context) {
 	} else if !j.dirtied && !j.journal.behind() {
 		return
 	}
+	if j.journal == nil {
+		return // what was changed dies with this process
+	}
 	end := j.changes()
 	if err := j.journal.write(ctx, end, false); err != nil {
 		j.fail(err)

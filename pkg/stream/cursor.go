@@ -75,13 +75,12 @@ func (p place) cursor() Cursor {
 
 // parsePlace reads the text of a cursor. Only what place.cursor writes is one.
 func parsePlace(c Cursor) (place, error) {
-	no := fmt.Errorf("%.80q is no cursor of a file", c)
 	if len(c) > MaxCursor {
-		return place{}, no
+		return place{}, noCursor(c)
 	}
 	f := strings.Split(string(c), ".")
 	if len(f) != 9 || f[0] != cursorVersion {
-		return place{}, no
+		return place{}, noCursor(c)
 	}
 	p := place{identity: f[2], skip: notSkipping, unborn: strings.Contains(f[5], "u"), lasting: strings.Contains(f[5], "l")}
 	err := errors.Join(decodeInto(p.medium[:], f[1]), decodeInto(p.sum[:], f[7]))
@@ -92,10 +91,12 @@ func parsePlace(c Cursor) (place, error) {
 	window, err := parseNumber(f[6], err)
 	p.window = int(min(window, windowMost+1))
 	if err != nil || p.window > windowMost || p.skip > p.pos || (p.identity != "" && !isIdentity(p.identity)) || p.cursor() != c {
-		return place{}, no
+		return place{}, noCursor(c)
 	}
 	return p, nil
 }
+
+func noCursor(c Cursor) error { return fmt.Errorf("%.80q is no cursor of a file", c) }
 
 // decodeInto fills dst from a field.
 func decodeInto(dst []byte, field string) error {

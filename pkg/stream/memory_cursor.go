@@ -43,16 +43,15 @@ func memoryCursor(p memoryPlace) Cursor {
 
 // parseMemoryCursor reads the text of a cursor.
 func parseMemoryCursor(c Cursor) (memoryPlace, error) {
-	none := fmt.Errorf("%.80q is no cursor of a memory", c)
 	kind, rest, _ := strings.Cut(string(c), ":")
 	position, rest, _ := strings.Cut(rest, ":")
 	colon := strings.LastIndexByte(rest, ':')
 	if len(c) > MaxCursor || kind != memoryCursorKind || colon < 0 || len(rest)-colon-1 != memoryIdentity {
-		return memoryPlace{}, none
+		return memoryPlace{}, fmt.Errorf("%.80q is no cursor of a memory", c)
 	}
 	at, err := strconv.ParseInt(position, 10, 64)
 	if err != nil || at < 0 || strconv.FormatInt(at, 10) != position {
-		return memoryPlace{}, none
+		return memoryPlace{}, fmt.Errorf("%.80q is no cursor of a memory", c)
 	}
 	return memoryPlace{identity: rest[colon+1:], at: Position(at), label: rest[:colon]}, nil
 }
