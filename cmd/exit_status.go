@@ -46,6 +46,8 @@ func exitCodes(path string) []int {
 		return []int{exitRefused, exitNotAppended, exitComposition}
 	case "init", "holder list":
 		return []int{exitComposition}
+	case "timeline":
+		return []int{exitRefused, exitComposition, exitLost}
 	case "log":
 		return []int{exitRefused, exitComposition}
 	case "inspect", "why":

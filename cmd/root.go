@@ -21,6 +21,7 @@ func commands(app *App) []*cobra.Command {
 		newRevokeCmd(app),
 		newInspectCmd(app),
 		newWhyCmd(app),
+		newTimelineCmd(app),
 		newLogCmd(app),
 		newTickCmd(app),
 		newCheckCmd(app),

@@ -37,7 +37,7 @@ type try struct {
 type tenures struct {
 	list  []*tenure
 	live  map[string]*tenure
-	since int64 // the reading from which on the ledger tells what happened
+	since int64 // the reading to which the ledger was compacted; 0: it tells everything
 	now   int64 // the reading at which it was last written
 	units lease.Units
 	told  bool // there is anything
@@ -54,10 +54,10 @@ func (c *Composition) readTenures(ctx context.Context, wanted func(judge.Row) bo
 }
 
 func (t *tenures) take(m *judge.Moment, wanted func(judge.Row) bool) {
-	if !t.told || m.Snapshot {
+	if m.Snapshot {
 		t.since = m.Now
 	}
-	t.told, t.now = true, m.Now
+	t.now = m.Now
 	for _, c := range m.Changes {
 		if c.What == judge.Seeded {
 			t.seed(m, c, wanted)
