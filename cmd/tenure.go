@@ -40,7 +40,6 @@ type tenures struct {
 	since int64 // the reading to which the ledger was compacted; 0: it tells everything
 	now   int64 // the reading at which it was last written
 	units lease.Units
-	told  bool // there is anything
 }
 
 // readTenures tells the stories of the leases that are wanted.
