@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"sync"
@@ -32,9 +33,10 @@ type App struct {
 	Size                         func() (width, height int) // of the terminal; zeros where there is none
 	Unread                       func(context.Context) bool // waits until nobody can read stdout any more
 
-	args    []string // of this run
-	dirFlag string   // -C
-	asFlag  string   // --as
+	args    []string     // of this run
+	dirFlag string       // -C
+	asFlag  string       // --as
+	log     slog.Handler // what is said goes here instead of to stderr as text; nil: as text
 }
 
 // Main runs the process's own arguments and answers its exit code (SPEC 9).

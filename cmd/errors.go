@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"strings"
 	"syscall"
 
@@ -129,6 +130,14 @@ func (a *App) report(err error) int {
 // complain writes a line for people, and a remedy as a second one. A failing stderr is nobody's concern:
 // there is no place left to say it.
 func (a *App) complain(message, hint string) {
+	if a.log != nil {
+		var attrs []slog.Attr
+		if hint != "" {
+			attrs = append(attrs, slog.String("hint", hint))
+		}
+		a.record(slog.LevelError, message, attrs...)
+		return
+	}
 	text := "daolease: " + oneLine(message) + "\n"
 	if hint != "" {
 		text += "hint: " + oneLine(hint) + "\n"
@@ -137,7 +146,14 @@ func (a *App) complain(message, hint string) {
 }
 
 // say writes a line for people to stderr, marked as this program's.
-func (a *App) say(format string, args ...any) { a.complain(fmt.Sprintf(format, args...), "") }
+func (a *App) say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if a.log != nil {
+		a.record(slog.LevelInfo, strings.TrimPrefix(text, "judge: "))
+		return
+	}
+	a.complain(text, "")
+}
 
 // oneLine makes a text fit for one line of a terminal. Lines of joined errors are joined by semicolons.
 func oneLine(s string) string {

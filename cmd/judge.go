@@ -17,6 +17,7 @@ type judgeOptions struct {
 	once, step, dryRun bool
 	adopt, ledger      bool
 	poll               bool
+	metrics, logFormat string
 	output             outputFlag
 }
 
@@ -28,6 +29,9 @@ func (o *judgeOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.adopt, "adopt", false, "the folder was moved while no judge ran: go on with its ledger")
 	f.BoolVar(&o.ledger, "ledger", false, "with --step: every live lease in each report")
 	f.BoolVar(&o.poll, "poll", false, "do not watch the folders for events")
+	f.StringVar(&o.metrics, "metrics-file", "", "write Prometheus metrics to this `file` after each pass")
+	f.StringVar(&o.logFormat, "log-format", "text", "`form` of what is said on stderr: text, json")
+	_ = cmd.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	addOutput(cmd, &o.output, []string{"table", "json"})
 	cmd.MarkFlagsMutuallyExclusive("once", "step", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("adopt", "dry-run")
@@ -45,14 +49,28 @@ func newJudgeCmd(app *App) *cobra.Command {
 		Long: `judge runs where the resource is. Each pass reads the facts, concludes which leases have ended (release,
 cap, policy or silence), takes their subjects back with the hooks of the configuration, and only then records
 them as lapsed. It runs until SIGTERM or SIGINT; a second one kills running procedures. SIGHUP has it read the
-configuration again.`,
+configuration again.
+
+Under systemd it says when it is ready (after its first pass), after each pass that it is not stuck, and when it
+stops: Type=notify, or notify-reload, and WatchdogSec= of at least two cadences fit.`,
 		Example: `  daolease judge                     # until it is told to stop
   * * * * * daolease -C /srv/locks judge --once    # from cron
-  daolease judge --dry-run           # what would it do now?`,
+  daolease judge --dry-run           # what would it do now?
+  daolease judge --log-format json --metrics-file /var/lib/node_exporter/daolease.prom`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.ledger && !o.step {
 				return usagef("daolease inspect shows the ledger", "--ledger goes with --step")
+			}
+			switch o.logFormat {
+			case "text":
+			case "json":
+				app.logJSON()
+			default:
+				return usagef("the forms are text, json", "--log-format: %q is no form", o.logFormat)
+			}
+			if o.metrics != "" && o.dryRun {
+				return usagef("", "--dry-run makes no pass, so there is nothing to measure")
 			}
 			c, err := find(app)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/daolease/daolease/pkg/hooks"
 	"github.com/daolease/daolease/pkg/judge"
+	"github.com/daolease/daolease/pkg/lease"
 	"github.com/daolease/daolease/pkg/stream"
 )
 
@@ -23,6 +24,8 @@ type sitting struct {
 	procs   *procedures
 	hall    *hall
 	teller  *teller
+	metrics *metrics  // nil: nobody asked for them
+	notify  *notifier // nil: systemd did not ask
 
 	facts, policy *stream.File
 	killAll       context.CancelFunc // kills every running procedure
@@ -48,6 +51,12 @@ func sit(ctx context.Context, c *Composition, o *judgeOptions) (*sitting, error)
 	kill, killAll := context.WithCancelCause(context.WithoutCancel(ctx))
 	s := &sitting{comp: c, lock: lock, killAll: func() { killAll(errKilled) }, teller: newTeller(c)}
 	s.signals = hear(o.loops())
+	if o.loops() {
+		s.notify = newNotifier(c.app)
+	}
+	if o.metrics != "" {
+		s.metrics = newMetrics(o.metrics)
+	}
 	s.procs = newProcedures(kill, c, s.teller.say)
 	if err := s.begin(ctx, o); err != nil {
 		s.rise()
@@ -149,7 +158,9 @@ func (s *sitting) readEnough() bool {
 func (s *sitting) pass(ctx context.Context) judge.Report {
 	_ = s.appendTick(ctx) // said; the pass goes on at the old reading
 	s.hall.attend(s.judge, s.comp.Config.external() || s.tick >= s.due)
+	began, due := time.Now(), s.due
 	report := s.judge.Pass(ctx)
+	s.measure(&report, time.Since(began), due)
 	s.due = s.firstDue(&report)
 	s.teller.report(s.judge, &report)
 	if reading, ticked := s.judge.Now(); ticked && !s.comp.Config.external() {
@@ -160,7 +171,29 @@ func (s *sitting) pass(ctx context.Context) judge.Report {
 	if report.Outcome == judge.OK {
 		s.evict(ctx)
 	}
+	s.writeMetrics()
+	if s.notify != nil {
+		s.notify.passed(s.judge.Count())
+	}
 	return report
+}
+
+// measure counts a pass: how long it took, and how long after something was due it came.
+func (s *sitting) measure(r *judge.Report, took time.Duration, due int64) {
+	if s.metrics == nil {
+		return
+	}
+	k := s.comp.Config
+	count := func(d *lease.Duration) int64 {
+		if d == nil {
+			return 0
+		}
+		n, _ := k.Units.Count(*d) // the judge reports none that cannot be counted
+		return n
+	}
+	now := count(r.Now)
+	s.metrics.unwatched(k.span(count(r.Unwatched)))
+	s.metrics.passed(r, took, k.span(max(0, now-due)), k.span(now))
 }
 
 // firstDue is the first reading at which anything can be due, as a pass leaves it.
@@ -211,8 +244,11 @@ func (s *sitting) loop(ctx context.Context) error {
 			return err
 		case sig == nil:
 		case isHangup(sig):
+			s.notify.reloading()
 			s.reload()
+			s.notify.reloaded()
 		default:
+			s.notify.stopping()
 			return s.suspend(ctx)
 		}
 	}

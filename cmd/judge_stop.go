@@ -50,6 +50,8 @@ var errKilled = errors.New("the judge was told a second time to stop")
 func (s *sitting) settle(ctx context.Context) error {
 	report := s.judge.Settle(ctx)
 	s.teller.report(s.judge, &report)
+	s.metrics.settled(&report)
+	s.writeMetrics()
 	if report.Err != nil {
 		return fail(exitOtherJudge, "", "this judge stops: %w", report.Err)
 	}

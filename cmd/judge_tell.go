@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -87,19 +88,23 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 	}
 	for _, id := range r.Granted {
 		if row, live := j.Row(id); live {
-			t.say("granted %s on %q to %s for %v", id, row.Subject.Text(), row.Holder, row.Duration)
+			t.event("granted", []slog.Attr{slog.String("lease", id), slog.String("subject", row.Subject.Text()), slog.String("holder", row.Holder)},
+				"granted %s on %q to %s for %v", id, row.Subject.Text(), row.Holder, row.Duration)
 		}
 	}
 	t.refusals(r)
 	for _, c := range r.Reclaims {
+		attrs := []slog.Attr{
+			slog.String("lease", c.Lease), slog.String("subject", c.Subject), slog.String("cause", string(c.Cause)), slog.Int("attempt", c.Attempt),
+		}
 		if c.OK {
-			t.say("took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
+			t.event("reclaimed", attrs, "took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
 		} else {
-			t.say("lease %s stays pending (%s): attempt %d to take back %q: %s", c.Lease, c.Cause, c.Attempt, c.Subject, c.Error)
+			t.event("reclaim failed", append(attrs, slog.String("error", c.Error)), "lease %s stays pending (%s): attempt %d to take back %q: %s", c.Lease, c.Cause, c.Attempt, c.Subject, c.Error)
 		}
 	}
 	for _, e := range r.Lapsed {
-		t.say("lapsed %s by %s", e.Lease, e.Cause)
+		t.event("lapsed", []slog.Attr{slog.String("lease", e.Lease), slog.String("cause", string(e.Cause))}, "lapsed %s by %s", e.Lease, e.Cause)
 	}
 	t.unsaid()
 }

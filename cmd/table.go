@@ -181,10 +181,13 @@ func encode(form string, v any) ([]byte, error) {
 
 // encodeJSON writes JSON and a newline. What a terminal would act on or hide comes out as \u escapes.
 func encodeJSON(v any, indent string) ([]byte, error) {
-	return jsonText(v, indent, func(r rune) string {
-		hi, lo := utf16.EncodeRune(r)
-		return fmt.Sprintf(`\u%04x\u%04x`, hi, lo)
-	})
+	return jsonText(v, indent, wideEscape)
+}
+
+// wideEscape is a character above U+FFFF as JSON escapes it.
+func wideEscape(r rune) string {
+	hi, lo := utf16.EncodeRune(r)
+	return fmt.Sprintf(`\u%04x\u%04x`, hi, lo)
 }
 
 func jsonText(v any, indent string, wide func(rune) string) ([]byte, error) {

@@ -96,6 +96,9 @@ func (l *ledger) accepted(accept func(e Entry) error) error {
 	return nil
 }
 
+// Count is how many leases the ledger holds, and how many of them are pending.
+func (j *Judge) Count() (all, pending int) { return j.ledger.count, len(j.ledger.pending) }
+
 // Holds says that a holder has a live lease.
 func (j *Judge) Holds(holder string) bool {
 	_, holds := j.ledger.head(&j.ledger.byHolder, textHolder, holder)
