@@ -80,6 +80,7 @@ runs where the resource is: it reads them, takes back what has fallen silent, an
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	addExitStatus(root)
+	completions(app, root)
 	for _, cmd := range root.Commands() {
 		if cmd.HasSubCommands() {
 			refuseBare(cmd)
