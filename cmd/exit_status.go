@@ -13,7 +13,7 @@ func exitMeanings() map[int]string {
 		0:                "done",
 		exitFailure:      "the machine failed",
 		exitUsage:        "the command line is wrong",
-		exitNothingHeld:  "nothing held: no grant observed, past the bound, lapsed, or an id that is not live",
+		exitNothingHeld:  "nothing held: no grant observed, past the bound, lapsed, a stale token, or an id that is not live",
 		exitRefused:      "refused",
 		exitTimeout:      "timed out waiting",
 		exitNotAppended:  "an append did not answer ok",
@@ -22,6 +22,11 @@ func exitMeanings() map[int]string {
 		exitLost:         "the ledger is lost",
 		exitFound:        "check found something",
 		exitNotReclaimed: "a reclaim has not succeeded",
+
+		exitLeaseLost:     "with CMD: the lease is lost, or its token stale",
+		exitNotInTime:     "with CMD: timed out waiting",
+		exitNotExecutable: "CMD cannot be executed",
+		exitNotFound:      "CMD is not found",
 	}
 }
 
@@ -48,6 +53,8 @@ func exitCodes(path string) []int {
 		return []int{exitComposition}
 	case "inspect":
 		return []int{exitNothingHeld, exitComposition}
+	case "fence":
+		return []int{exitNothingHeld, exitTimeout, exitLeaseLost, exitNotInTime, exitNotExecutable, exitNotFound}
 	case "check":
 		return []int{exitComposition, exitFound}
 	}

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/daolease/daolease/pkg/judge"
 	"github.com/daolease/daolease/pkg/lease"
@@ -176,20 +174,11 @@ type tokenFile struct{ c *Composition }
 
 // Highest is the highest token ever given, 0 before the first.
 func (t tokenFile) Highest(context.Context) (int64, error) {
-	text, err := readAtMost(t.c.tokenFile(), 64)
+	n, err := readTokenFile(t.c.tokenFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	// Without its newline it was cut, and what is left of a number is a lower one.
-	digits, whole := strings.CutSuffix(string(text), "\n")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !whole || err != nil || n < 0 || n > lease.Limit {
-		return 0, fmt.Errorf("%s holds no token", t.c.tokenFile())
-	}
-	return n, nil
+	return n, err
 }
 
 // Raise answers when the new highest is on disk.
@@ -197,36 +186,5 @@ func (t tokenFile) Raise(_ context.Context, token int64) error {
 	if token > lease.Limit {
 		return fmt.Errorf("token %d is over the bound of 2^52", token)
 	}
-	return t.c.app.replaceFile(t.c.tokenFile(), []byte(strconv.FormatInt(token, 10)+"\n"), 0o600)
-}
-
-// replaceFile replaces a small file at once: temporary file, sync, rename, sync of the folder. A crash leaves
-// the old or the new.
-func (a *App) replaceFile(path string, text []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	err = a.fill(f, text, mode)
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func (a *App) fill(f *os.File, text []byte, mode fs.FileMode) (err error) {
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := a.adopt(f); err != nil {
-		return err
-	}
-	if err := f.Chmod(mode); err != nil {
-		return err
-	}
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	return f.Sync()
+	return t.c.app.replaceFile(t.c.tokenFile(), tokenLine(token), 0o600)
 }

@@ -22,6 +22,7 @@ func commands(app *App) []*cobra.Command {
 		newInspectCmd(app),
 		newLogCmd(app),
 		newTickCmd(app),
+		newFenceCmd(app),
 		newCheckCmd(app),
 		newJudgeCmd(app),
 		newRecoverCmd(app),

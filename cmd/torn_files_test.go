@@ -25,7 +25,7 @@ func TestATokenThatWasCutIsNone(t *testing.T) {
 	}
 	writeFile(t, c.tokenFile(), string(whole), 0o600)
 	// What an attempt leaves behind that was killed before its rename is in nobody's way.
-	writeFile(t, c.grantorDir()+"/.token.123.tmp", "99", 0o600)
+	writeFile(t, c.grantorDir()+"/.token.tmp", "99", 0o600)
 	if n, err := tokens.Highest(t.Context()); n != 1234 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
