@@ -27,7 +27,7 @@ func (a *App) lookPath(word string) (string, error) {
 // notExecuted is a command that did not start: 127 for one that is not found, 126 for any other, as shells do.
 func notExecuted(word string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return fail(exitNotFound, "", "%q is not found", word)
+		return fail(exitNoCommand, "", "%q is not found", word)
 	}
-	return fail(exitNotExecutable, "", "%q cannot be executed: %w", word, err)
+	return fail(exitCannotExec, "", "%q cannot be executed: %w", word, err)
 }

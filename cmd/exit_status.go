@@ -23,10 +23,10 @@ func exitMeanings() map[int]string {
 		exitFound:        "check found something",
 		exitNotReclaimed: "a reclaim has not succeeded",
 
-		exitLeaseLost:     "with CMD: the lease is lost, or its token stale",
-		exitNotInTime:     "with CMD: timed out waiting",
-		exitNotExecutable: "CMD cannot be executed",
-		exitNotFound:      "CMD is not found",
+		exitLeaseLost:  "with CMD: the lease is lost, or its token stale",
+		exitWaitedOut:  "with CMD: timed out waiting",
+		exitCannotExec: "CMD cannot be executed",
+		exitNoCommand:  "CMD is not found",
 	}
 }
 
@@ -54,7 +54,7 @@ func exitCodes(path string) []int {
 	case "inspect":
 		return []int{exitNothingHeld, exitComposition}
 	case "fence":
-		return []int{exitNothingHeld, exitTimeout, exitLeaseLost, exitNotInTime, exitNotExecutable, exitNotFound}
+		return []int{exitNothingHeld, exitTimeout, exitLeaseLost, exitWaitedOut, exitCannotExec, exitNoCommand}
 	case "check":
 		return []int{exitComposition, exitFound}
 	}

@@ -147,7 +147,7 @@ func (g guard) show() error {
 func (g guard) guard(ctx context.Context, o *fenceOptions, token int64, argv []string) error {
 	stale, late := exitNothingHeld, exitTimeout
 	if argv != nil {
-		stale, late = exitLeaseLost, exitNotInTime
+		stale, late = exitLeaseLost, exitWaitedOut
 	}
 	lock, err := g.lock(ctx, &o.wait)
 	if errors.Is(err, stream.ErrLocked) {
