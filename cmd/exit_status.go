@@ -22,12 +22,20 @@ func exitMeanings() map[int]string {
 		exitLost:         "the ledger is lost",
 		exitFound:        "check found something",
 		exitNotReclaimed: "a reclaim has not succeeded",
+		exitLeaseLost:    "the lease was lost, and CMD stopped",
+		exitHeldByElse:   "the lease was not obtained: refused",
+		exitWaitedOut:    "the lease was not obtained: timed out waiting",
+		exitHoldFailed:   "hold itself failed: no composition, another's, ticks: external, a machine that fails",
+		exitCannotExec:   "CMD cannot be executed",
+		exitNoCommand:    "there is no CMD",
 	}
 }
 
 // exitCodes are the codes that a command can end with besides 0, 1 and 2, by its path below the root.
 func exitCodes(path string) []int {
 	switch path {
+	case "hold":
+		return []int{exitLeaseLost, exitHeldByElse, exitWaitedOut, exitHoldFailed, exitCannotExec, exitNoCommand}
 	case "propose":
 		return []int{exitNothingHeld, exitRefused, exitTimeout, exitNotAppended, exitComposition}
 	case "renew", "release":
@@ -59,7 +67,11 @@ func exitStatus(cmd *cobra.Command) []string {
 	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
 	meanings := exitMeanings()
 	var lines []string
-	for _, code := range append([]int{0, exitFailure, exitUsage}, exitCodes(path)...) {
+	common := []int{0, exitFailure, exitUsage}
+	if path == "hold" { // its codes are CMD's but for those
+		lines, common = append(lines, "n   CMD's own; 128 and its number where a signal ended it, also while hold waited"), []int{exitUsage}
+	}
+	for _, code := range append(common, exitCodes(path)...) {
 		lines = append(lines, fmt.Sprintf("%-3d %s", code, meanings[code]))
 	}
 	return lines
