@@ -23,12 +23,6 @@ const (
 	exitFound        = 10 // check found something
 	exitNotReclaimed = 11 // a reclaim has not succeeded
 
-	// Of commands that run another one, whose own codes are below these.
-	exitLeaseLost  = 122 // the lease is lost, or its token stale
-	exitWaitedOut  = 124 // timed out waiting
-	exitCannotExec = 126 // the command cannot be executed
-	exitNoCommand  = 127 // the command is not found
-
 	exitPipe = 128 + 13 // nobody reads stdout any more: what a shell shows of such an end
 )
 

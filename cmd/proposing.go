@@ -28,6 +28,8 @@ type quest struct {
 	inWay  string        // who was in the way when it was last refused, for the message at the end
 	rival  string        // the newest lease on the subject that was seen granted, and not seen to lapse
 	passed int           // how often another was granted what this one waited for
+	// taken, unless nil, is called in the turn that sees the grant. An error gives the lease back.
+	taken func(ctx context.Context, t *turn, lease string) error
 }
 
 // answerWithin is how long an answer is waited for when no --wait is given.
@@ -208,6 +210,11 @@ func (a *quest) granted(ctx context.Context, t *turn, id string) (leaseView, err
 		return leaseView{}, errors.Join(t.notHeld(id, why), t.release(ctx, id))
 	}
 	a.shorter(held)
+	if a.taken != nil {
+		if err := a.taken(ctx, t, id); err != nil {
+			return leaseView{}, errors.Join(err, t.release(ctx, id))
+		}
+	}
 	return t.view(held), nil
 }
 

@@ -18,6 +18,7 @@ func commands(app *App) []*cobra.Command {
 		newRefuseCmd(app),
 		newRenewCmd(app),
 		newReleaseCmd(app),
+		newHoldCmd(app),
 		newRevokeCmd(app),
 		newInspectCmd(app),
 		newLogCmd(app),
