@@ -13,9 +13,9 @@ import (
 // replaceProcess executes a command in this process's place, which keeps the lock of a file. It returns only where
 // that fails.
 func (a *App) replaceProcess(lock *os.File, argv []string) error {
-	path, err := a.lookPath(argv[0])
+	path, err := shellFinds(a, argv[0])
 	if err != nil {
-		return notExecuted(argv[0], err)
+		return err
 	}
 	raw, err := lock.SyscallConn()
 	if err != nil {
@@ -28,5 +28,5 @@ func (a *App) replaceProcess(lock *os.File, argv []string) error {
 			err = syscall.Exec(path, argv, a.Environ())
 		}
 	})
-	return notExecuted(argv[0], errors.Join(failed, err))
+	return startFailed(argv[0], errors.Join(failed, err))
 }
