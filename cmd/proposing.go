@@ -26,6 +26,7 @@ type quest struct {
 	began  time.Time
 	at     stream.Cursor // on the grantor's stream: the end of the last look
 	inWay  string        // who was in the way when it was last refused, for the message at the end
+	asked  stream.Cursor // where that was when the newest proposal was made
 	rival  string        // the newest lease on the subject that was seen granted, and not seen to lapse
 	passed int           // how often another was granted what this one waited for
 	// taken, unless nil, is called in the turn that sees the grant. An error gives the lease back.
@@ -69,7 +70,7 @@ func (a *quest) obtain(ctx context.Context) (leaseView, error) {
 		if !a.wait.Given || !retriable(p.Reason) {
 			return leaseView{}, refusedError(id, &p, a.name)
 		}
-		if err := a.freed(over, &p); err != nil {
+		if err := a.freed(over, id, &p); err != nil {
 			return leaseView{}, ended(err, "", "gave up after %s: %s", formatSpan(a.wait.D), a.inWay)
 		}
 	}
@@ -128,6 +129,7 @@ func (a *quest) submit(ctx context.Context) (id string, err error) {
 	return id, a.turn(ctx, func(t *turn) error {
 		t.h.Proposed(id, a.subject, t.reading)
 		a.at = t.h.State.Cursor
+		a.asked = a.at
 		if err := t.save(); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const (
 )
 
 // freed waits until it makes sense to propose again: when the lease in the way lapses, else after a while.
-func (a *quest) freed(ctx context.Context, p *lease.Proposed) error {
+func (a *quest) freed(ctx context.Context, id string, p *lease.Proposed) error {
 	a.inWay = refusalText(p, a.name)
 	if p.Reason == judge.RefusedStale {
 		return pause(ctx, a.comp.Config.Cadence)
@@ -26,7 +26,7 @@ func (a *quest) freed(ctx context.Context, p *lease.Proposed) error {
 	least := max(retryCadences*a.comp.Config.Cadence, retryLeast)
 	again, cancel := context.WithTimeoutCause(ctx, least+rand.N(least/4), errRetry)
 	defer cancel()
-	err := a.untilMine(again, p)
+	err := a.untilMine(again, id, p)
 	if errors.Is(err, errRetry) {
 		return nil
 	}
@@ -36,11 +36,26 @@ func (a *quest) freed(ctx context.Context, p *lease.Proposed) error {
 // untilMine waits until the lease in the way has lapsed, and lets those go first who have waited for longer: the
 // more often one was passed over, the less one hesitates. Where only one lease is granted at a time, whoever sees
 // that another was quicker waits for that one instead, so that a crowd does not propose in vain.
-func (a *quest) untilMine(ctx context.Context, p *lease.Proposed) error {
+func (a *quest) untilMine(ctx context.Context, id string, p *lease.Proposed) error {
 	rule, found := a.comp.Config.rule(a.subject)
 	oneAtATime := found && rule.Slots == 1 && p.Reason == judge.RefusedBusy
+	// The look that saw the refusal may have gone on beyond the end of what was in the way: read it once more.
+	a.at, a.rival = a.asked, ""
+	refused := false
+	others := map[string]bool{}
+	if !oneAtATime {
+		// Whichever of them lapses makes room, and not only the one that was named.
+		if _, err := a.comp.readGrantor(ctx, a.grantor, "", func(f lease.Fact) { a.onSubject(f, others) }); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
 	for inWay := p.By; ; inWay = a.rival {
-		if err := a.lapsed(ctx, inWay); err != nil {
+		err := a.anyLapsed(ctx, func(f lease.Fact) bool {
+			a.onSubject(f, others)
+			refused = refused || f.Kind == lease.Refusal && f.Proposal == id
+			return refused && (f.Lease == inWay || others[f.Lease])
+		})
+		if err != nil {
 			return err
 		}
 		a.passed++
@@ -60,11 +75,23 @@ func (a *quest) untilMine(ctx context.Context, p *lease.Proposed) error {
 // errRetry ends a wait for a lease to lapse: it is time to ask again.
 var errRetry = errors.New("time to ask again")
 
+// onSubject notes a lease that is granted on the subject.
+func (a *quest) onSubject(f lease.Fact, noted map[string]bool) {
+	if f.Kind == lease.Grant && f.Subject.Text() == a.subject.Text() {
+		noted[f.Lease] = true
+	}
+}
+
 // lapsed waits until the grantor records that a lease has lapsed, reading on from the end of the last look. An
 // empty id never does.
 func (a *quest) lapsed(ctx context.Context, id string) error {
+	return a.anyLapsed(ctx, func(f lease.Fact) bool { return f.Lease == id })
+}
+
+// anyLapsed waits until the grantor records the end of a lease that counts. counts is asked about every fact.
+func (a *quest) anyLapsed(ctx context.Context, counts func(lease.Fact) bool) error {
 	for over := false; ; {
-		err := a.readOn(ctx, func(f lease.Fact) { over = over || f.Kind == lease.Lapsed && f.Lease == id })
+		err := a.readOn(ctx, func(f lease.Fact) { over = counts(f) && f.Kind == lease.Lapsed || over })
 		if over {
 			return nil
 		}
