@@ -18,7 +18,7 @@ const (
 
 type holdOptions struct {
 	duration, wait, grace, linger spanFlag
-	noWait, asJSON                bool
+	noWait, asJSON, judge         bool
 	alive, progress, note         string
 	otherCode                     int  // -E
 	hasOther                      bool // -E was given
@@ -33,6 +33,7 @@ func (o *holdOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.alive, "alive", "", "renew only while this `command`, a line for sh, exits 0 within the renewal interval")
 	f.StringVar(&o.progress, "progress", "", "renew only while this `file` has changed within the renewal interval")
 	addSpan(f, &o.linger, "linger", "wait at most so long a `span` for the record of the lease's end (default: 2s)", false)
+	f.BoolVar(&o.judge, "judge", false, "while no judge runs, run its passes in this process (the judge's user only)")
 	f.IntVarP(&o.otherCode, "conflict-exit-code", "E", 0, "exit with this `code` instead of 123 or 124")
 	f.StringVar(&o.note, "note", "", "a `text` for people")
 	f.BoolVar(&o.asJSON, "json", false, "SUBJECT is a JSON value")
@@ -59,10 +60,15 @@ resource. Signals that hold gets are forwarded to the group. When CMD ends, what
 The whole group is gone by the lease's bound. It gets TERM early enough for the grace, and KILL a moment before the
 bound, on hold's own clock, whatever the files do; exit 122. Where the grantor has recorded that the lease has ended
 it gets KILL at once. A process that left the group (setsid) goes on, and is said; so is one that cannot be killed. If
-hold is killed with KILL, CMD is too, where the system can do that (Linux), and the lease lapses by silence.`,
+hold is killed with KILL, so is CMD itself, where the system can do that (Linux); what CMD started goes on, and the
+lease lapses by silence.
+
+With --judge no daemon is needed on a single machine: while no judge runs, one of the holds runs its passes, and gives
+way to a daolease judge that is started. Only what is wrong is said of them.`,
 		Example: `  daolease hold build -- make
   daolease hold /srv/shared/a --wait 1min -- rsync -a src/ /srv/shared/a/
   daolease hold report -n -E 0 -- ./report    # whoever comes second has nothing to do
+  daolease hold nightly --judge -- ./backup   # no judge is needed
   daolease hold db --alive 'pg_isready -q' --duration 1min -- ./serve`,
 		Args: holdArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,8 +32,10 @@ type keeper struct {
 	recorded     chan struct{} // closed: the grantor has recorded the lease's end
 	news         chan func()   // what goroutines tell the loop
 
-	child *child
-	tty   *terminal
+	child      *child
+	tty        *terminal
+	bench      *bench    // with --judge
+	complained sync.Once // that this process cannot judge
 
 	// On the clock that counts time asleep, in ms.
 	duration, grace, lead int64
@@ -179,13 +182,14 @@ func (k *keeper) stopped(by syscall.Signal) {
 		k.resume()
 	default:
 		k.tty.takeFrom(k.child.pid)
-		stopSelf()
+		k.withoutJudging(stopSelf)
 	}
 }
 
 // resume goes on after a stop. The bound was looked at already, since that is what comes first.
 func (k *keeper) resume() {
 	k.stop = false
+	k.judgeAgain()
 	if k.killAt == 0 && k.killed == 0 {
 		if k.tty.inFront() && !pipesOn() {
 			k.tty.give(k.child.pid)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -328,4 +329,56 @@ func TestHoldOrphans(t *testing.T) {
 	w.until("the command is dead", func() bool { return !alive(w.pids("log/pids")[0]) })
 	w.until("the lease lapses", w.allLapsed)
 	judge.stop()
+}
+
+// With --judge a fresh composition needs no judge: holds take turns, a dead one's lease is taken back by another, and a
+// judge that is started takes over, and gives back.
+func TestHoldJudges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, quick+"subjects: [{match: \"*\", duration: 2s, reclaim: [hooks/free]}]\n", map[string]string{"free": noting})
+	var holds sync.WaitGroup
+	for range 6 {
+		holds.Go(func() {
+			r := w.run(as("me", "hold", "s", "--judge", "--", "sh", "-c", `echo in >> "$1"; sleep 0.02; echo out >> "$1"`, "sh", w.path("log/order"))...)
+			if r.code != 0 || r.errs != "" {
+				t.Errorf("%v", r)
+			}
+		})
+	}
+	holds.Wait()
+	if order := w.read("log/order"); order != strings.Repeat("in\nout\n", 6) {
+		t.Errorf("they did not take turns: %q", order)
+	}
+	if !w.allLapsed() || len(w.logged()) != 6 {
+		t.Errorf("the hooks ran %q", w.logged())
+	}
+
+	p := w.start(as("me", "hold", "s", "--judge", "--", "sh", "-c", "echo ready; exec sleep 1000")...)
+	p.says("ready")
+	mark := func(part string) func() bool {
+		return func() bool { return strings.Contains(w.read("grantor/judge.lock"), part) }
+	}
+	w.until("the hold judges", mark(`"yields":true`))
+	judge := w.judge()
+	judge.says("waiting for the hold that judges here meanwhile")
+	w.until("the judge has taken over", func() bool { return !mark("yields")() })
+	w.want(8, []string{"judge"}, "another judge runs")
+	judge.stop()
+	w.until("the hold judges again", mark(`"yields":true`))
+	p.kill()
+	w.want(0, as("bob", "hold", "s", "--judge", "--", "true"))
+	if len(w.of("accepted")) != 8 || !w.allLapsed() {
+		t.Errorf("%v", w.of("lapsed"))
+	}
+}
+
+// Who is not the judge's user cannot judge.
+func TestHoldJudgesForItsUserOnly(t *testing.T) {
+	uid := people(t, "nobody")[0]
+	w := newWorld(t, holdConfig, nil)
+	w.command = w.openly()
+	w.must(os.Chmod(filepath.Dir(w.dir), 0o755))
+	w.must(os.Mkdir(w.path("holders/me"), 0o755))
+	w.must(os.Chown(w.path("holders/me"), uid, uid))
+	w.wanted(w.finish(w.user(uid, as("me", "hold", "s", "--judge", "--", "true")...)), 125, "the grantor's side belongs to root")
 }

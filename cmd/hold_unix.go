@@ -67,6 +67,7 @@ func newKeeper(app *App, o *holdOptions) (*keeper, error) {
 }
 
 func (k *keeper) close() {
+	k.leaveBench()
 	k.stopWatching()
 	k.watch.close()
 }
@@ -85,6 +86,12 @@ func (o *holdOptions) waitOf() spanFlag {
 // obtain asks for the lease, and gives back what a signal came too early for.
 func (k *keeper) obtain(ctx context.Context, w wish) error {
 	ctx, over := k.ears.waiting(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := k.judgeUnless(cancel); err != nil {
+		over()
+		return asHoldFailure(err)
+	}
 	a := k.s.ask(w, k.o.waitOf())
 	a.taken = k.taken
 	defer a.close()

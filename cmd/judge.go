@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ type judgeOptions struct {
 	once, step, dryRun bool
 	adopt, ledger      bool
 	poll               bool
+	told               chan os.Signal // not nil: within a hold, which says what signals would say
 	output             outputFlag
 }
 
