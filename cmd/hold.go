@@ -20,8 +20,9 @@ type holdOptions struct {
 	duration, wait, grace, linger spanFlag
 	noWait, asJSON, judge         bool
 	alive, progress, note         string
-	otherCode                     int  // -E
-	hasOther                      bool // -E was given
+	or                            []string // other grantors' compositions
+	otherCode                     int      // -E
+	hasOther                      bool     // -E was given
 }
 
 func (o *holdOptions) addFlags(cmd *cobra.Command) {
@@ -37,7 +38,9 @@ func (o *holdOptions) addFlags(cmd *cobra.Command) {
 	f.IntVarP(&o.otherCode, "conflict-exit-code", "E", 0, "exit with this `code` instead of 123 or 124")
 	f.StringVar(&o.note, "note", "", "a `text` for people")
 	f.BoolVar(&o.asJSON, "json", false, "SUBJECT is a JSON value")
+	addOr(f, &o.or)
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "wait")
+	cmd.MarkFlagsMutuallyExclusive("or", "judge")
 }
 
 // lingerDefault is how long the record of a lease's end is awaited where nothing is said.
@@ -62,6 +65,10 @@ bound, on hold's own clock, whatever the files do; exit 122. Where the grantor h
 it gets KILL at once. A process that left the group (setsid) goes on, and is said; so is one that cannot be killed. If
 hold is killed with KILL, so is CMD itself, where the system can do that (Linux); what CMD started goes on, and the
 lease lapses by silence.
+
+With --or other grantors are asked, in their order, when one cannot be reached, does not answer or refuses. When a
+lease is lost, CMD's group is ended first; then the grantors after the one that had granted it are asked for a fresh
+lease, and CMD is started anew under that: one at a time, each under one lease. When there is none left, exit 122.
 
 With --judge no daemon is needed on a single machine: while no judge runs, one of the holds runs its passes, and gives
 way to a daolease judge that is started. Only what is wrong is said of them.`,

@@ -78,10 +78,11 @@ func (k *keeper) judgeUnless(cancel context.CancelCauseFunc) error {
 	if !k.o.judge {
 		return nil
 	}
-	if err := k.s.comp.readyForJudge(); err != nil {
+	c := k.sides[0].comp
+	if err := c.readyForJudge(); err != nil {
 		return err
 	}
-	k.bench = sitDown(k.s.comp, func(err error) {
+	k.bench = sitDown(c, func(err error) {
 		cancel(err)
 		k.complained.Do(func() { k.app.report(err) })
 	})
@@ -90,15 +91,15 @@ func (k *keeper) judgeUnless(cancel context.CancelCauseFunc) error {
 
 // leaveBench rises, and waits until what is being taken back is. A signal ends that wait: what runs then is found by
 // the next judge.
-func (k *keeper) leaveBench() {
-	if k.bench == nil {
+func (h *holdRun) leaveBench() {
+	if h.bench == nil {
 		return
 	}
-	k.bench.leave()
+	h.bench.leave()
 	for {
 		select {
-		case <-k.bench.left:
-		case sig := <-k.ears.heard:
+		case <-h.bench.left:
+		case sig := <-h.ears.heard:
 			if !isEnding(sig) {
 				continue
 			}

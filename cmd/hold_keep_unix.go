@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -16,10 +15,8 @@ import (
 // processes, and touches no file: renewals, probes and looks are goroutines that tell what came of them. So nothing
 // that hangs can keep the bound from being kept (SPEC 9).
 type keeper struct {
-	app  *App
-	o    *holdOptions
+	*holdRun
 	s    *side // for turns: one goroutine at a time
-	ears *ears
 	view leaseView
 	env  []string // the command's
 
@@ -32,10 +29,8 @@ type keeper struct {
 	recorded     chan struct{} // closed: the grantor has recorded the lease's end
 	news         chan func()   // what goroutines tell the loop
 
-	child      *child
-	tty        *terminal
-	bench      *bench    // with --judge
-	complained sync.Once // that this process cannot judge
+	child *child
+	tty   *terminal
 
 	// On the clock that counts time asleep, in ms.
 	duration, grace, lead int64
@@ -52,6 +47,7 @@ type keeper struct {
 	ended bool   // the command has
 	code  int    // and so
 	lost  string // why the lease was lost; empty: it was not
+	stuck bool   // processes of the command do not die
 	said  string // the last complaint
 }
 

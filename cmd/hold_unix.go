@@ -5,6 +5,8 @@ package cmd
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/daolease/daolease/pkg/lease"
@@ -16,19 +18,56 @@ func runHold(ctx context.Context, app *App, o *holdOptions, word string, argv []
 	if err != nil {
 		return err
 	}
-	k, err := newKeeper(app, o)
-	if err != nil {
+	h := &holdRun{app: app, o: o, ears: listen()}
+	defer h.leaveBench()
+	if h.sides, err = openSides(app, o.or); err != nil {
 		return asHoldFailure(err)
 	}
-	defer k.close()
-	w := wish{subject: subject, note: o.note}
-	if w.ask, err = k.s.comp.askOf(&o.duration); err != nil {
-		return err
+	for _, s := range h.sides {
+		if s.comp.Config.external() {
+			return fail(exitHoldFailed, "propose, renew and release work there", "hold keeps time itself, and in %s, under ticks: external, whoever appends ticks owns time", s.comp.Dir)
+		}
 	}
-	if err := k.obtain(ctx, w); err != nil {
-		return err
+	h.wish = func(s *side) (w wish, err error) {
+		w = wish{subject: subject, note: o.note}
+		w.ask, err = s.comp.askOf(&o.duration)
+		return w, err
 	}
-	return k.keep(ctx, argv)
+	return h.run(ctx, argv)
+}
+
+// holdRun is one call of hold. It outlives a lease when another grantor gives a fresh one.
+type holdRun struct {
+	app   *App
+	o     *holdOptions
+	ears  *ears
+	sides []*side // of the grantors that are still to be asked
+	wish  func(*side) (wish, error)
+
+	bench      *bench    // with --judge
+	complained sync.Once // that this process cannot judge
+}
+
+// run holds one lease after another until the command has ended under one, or no grantor is left to be asked.
+func (h *holdRun) run(ctx context.Context, argv []string) error {
+	var lost error
+	for {
+		k := newKeeper(h)
+		err := k.obtain(ctx)
+		if err == nil {
+			err = k.keep(argv)
+		}
+		k.close()
+		switch {
+		case err != nil && k.child == nil && lost != nil && codeOf(err) <= exitHoldFailed:
+			h.app.report(err)
+			return lost
+		case k.lost == "" || len(h.sides) == 0 || k.stuck:
+			return err
+		}
+		h.app.report(err)
+		lost = err
+	}
 }
 
 // asHoldFailure is an error of before anything was proposed: 125, unless the command line is wrong.
@@ -48,28 +87,17 @@ func withCode(err error, code int, but ...int) error {
 	return fail(code, coded.hint, "%w", err)
 }
 
-// newKeeper opens the holder's side twice: once for the turns, once for what watches beside them.
-func newKeeper(app *App, o *holdOptions) (*keeper, error) {
-	s, err := openSide(app, true)
-	if err != nil {
-		return nil, err
-	}
-	if s.comp.Config.external() {
-		return nil, fail(exitHoldFailed, "propose, renew and release work there", "hold keeps time itself, and under ticks: external whoever appends ticks owns time")
-	}
-	beside, err := newSide(s.comp, s.name)
-	if err != nil {
-		return nil, err
-	}
-	k := &keeper{app: app, o: o, s: s, ears: listen(), watch: beside.ask(wish{}, spanFlag{}), recorded: make(chan struct{}), news: make(chan func()), aliveAt: never}
+func newKeeper(h *holdRun) *keeper {
+	k := &keeper{holdRun: h, recorded: make(chan struct{}), news: make(chan func()), aliveAt: never}
 	k.watching, k.stopWatching = context.WithCancel(context.Background())
-	return k, nil
+	return k
 }
 
 func (k *keeper) close() {
-	k.leaveBench()
 	k.stopWatching()
-	k.watch.close()
+	if k.watch != nil {
+		k.watch.close()
+	}
 }
 
 // waitOf is how long a lease is waited for: like flock, for ever unless something is said.
@@ -83,8 +111,8 @@ func (o *holdOptions) waitOf() spanFlag {
 	return spanFlag{Given: true, Inf: true}
 }
 
-// obtain asks for the lease, and gives back what a signal came too early for.
-func (k *keeper) obtain(ctx context.Context, w wish) error {
+// obtain asks for a lease, and gives back what a signal came too early for.
+func (k *keeper) obtain(ctx context.Context) error {
 	ctx, over := k.ears.waiting(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -92,14 +120,14 @@ func (k *keeper) obtain(ctx context.Context, w wish) error {
 		over()
 		return asHoldFailure(err)
 	}
-	a := k.s.ask(w, k.o.waitOf())
-	a.taken = k.taken
-	defer a.close()
-	view, err := a.obtain(ctx)
+	r := &round{sides: k.sides, wish: k.wish, wait: k.o.waitOf(), taken: k.taken}
+	view, a, err := r.obtain(ctx)
 	over()
-	k.view, k.watch.at = view, a.at
 	if err == nil && ctx.Err() != nil {
-		err = orSignal(ctx, ctx.Err())
+		err = orSignal(ctx, context.Cause(ctx))
+	}
+	if err == nil {
+		err = k.watchBeside(view, a)
 	}
 	if err == nil {
 		return nil
@@ -108,6 +136,19 @@ func (k *keeper) obtain(ctx context.Context, w wish) error {
 		k.giveBack()
 	}
 	return k.o.notObtained(err)
+}
+
+// watchBeside opens the holder's side once more, for what watches beside the turns. Of the grantors those that
+// follow are left to be asked.
+func (k *keeper) watchBeside(view leaseView, a *quest) error {
+	beside, err := newSide(k.s.comp, k.s.name)
+	if err != nil {
+		return err
+	}
+	k.view, k.watch = view, beside.ask(wish{}, spanFlag{})
+	k.watch.at = a.at
+	k.sides = k.sides[slices.Index(k.sides, a.side)+1:]
+	return nil
 }
 
 // notObtained is the exit of a lease that was not obtained.
@@ -134,7 +175,7 @@ func (k *keeper) taken(ctx context.Context, t *turn, id string) error {
 	if err != nil {
 		return err
 	}
-	k.drop, k.lease = drop, id
+	k.drop, k.lease, k.s = drop, id, t.side
 	if t.h.Due(id, t.reading, 3) {
 		if err := t.renewKept(ctx, id); err != nil {
 			return err
@@ -181,7 +222,7 @@ func (k *keeper) setTerms(duration time.Duration) {
 }
 
 // keep runs the command under the lease to the end of both.
-func (k *keeper) keep(ctx context.Context, argv []string) error {
+func (k *keeper) keep(argv []string) error {
 	if sig := k.ears.pending(); sig != nil {
 		k.giveBack()
 		return (&interrupted{sig}).exit()
@@ -232,6 +273,7 @@ func (k *keeper) after() {
 		k.app.say("process %d left the command's group and goes on without the lease", pid)
 	}
 	if left := k.child.left(); len(left) > 0 {
+		k.stuck = true
 		k.app.say("lease %s is not given back: processes of the command do not die, and may outlast its bound: %v", k.lease, left)
 		return
 	}

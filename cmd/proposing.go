@@ -28,6 +28,8 @@ type quest struct {
 	began  time.Time
 	at     stream.Cursor // on the grantor's stream: the end of the last look
 	inWay  string        // who was in the way when it was last refused, for the message at the end
+	// refused is how it was refused last; nil when it was not.
+	refused *lease.Proposed
 	// taken, unless nil, is called in the turn that sees the grant. An error gives the lease back.
 	taken func(ctx context.Context, t *turn, lease string) error
 }
@@ -66,7 +68,7 @@ func (a *quest) obtain(ctx context.Context) (leaseView, error) {
 		if err != nil || p.Answer == lease.Granted {
 			return view, err
 		}
-		if !a.wait.Given || !retriable(p.Reason) {
+		if a.refused = &p; !a.wait.Given || !retriable(p.Reason) {
 			return leaseView{}, refusedError(id, &p, a.name)
 		}
 		if err := a.freed(over, &p); err != nil {
