@@ -20,6 +20,9 @@ func runHold(ctx context.Context, app *App, o *holdOptions, word string, argv []
 	}
 	h := &holdRun{app: app, o: o, ears: listen()}
 	defer h.leaveBench()
+	var end context.CancelFunc
+	h.life, end = context.WithCancel(ctx)
+	defer end()
 	if h.sides, err = openSides(app, o.or); err != nil {
 		return asHoldFailure(err)
 	}
@@ -33,6 +36,9 @@ func runHold(ctx context.Context, app *App, o *holdOptions, word string, argv []
 		w.ask, err = s.comp.askOf(&o.duration)
 		return w, err
 	}
+	if err := h.depend(ctx); err != nil {
+		return err
+	}
 	return h.run(ctx, argv)
 }
 
@@ -43,6 +49,9 @@ type holdRun struct {
 	ears  *ears
 	sides []*side // of the grantors that are still to be asked
 	wish  func(*side) (wish, error)
+
+	life  context.Context // of this call
+	inner *inner          // with --while
 
 	bench      *bench    // with --judge
 	complained sync.Once // that this process cannot judge
