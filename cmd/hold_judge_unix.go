@@ -82,6 +82,7 @@ func (k *keeper) judgeUnless(cancel context.CancelCauseFunc) error {
 	if err := c.readyForJudge(); err != nil {
 		return err
 	}
+	k.sides[0].vigil.said = true // that nobody judges is this process's own concern
 	k.bench = sitDown(c, func(err error) {
 		cancel(err)
 		k.complained.Do(func() { k.app.report(err) })

@@ -7,9 +7,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
-
-	"github.com/daolease/daolease/pkg/lease"
 )
 
 // runHold asks for a lease, runs the command under it, and gives it back (SPEC 9, hold).
@@ -154,6 +151,7 @@ func (k *keeper) watchBeside(view leaseView, a *quest) error {
 	if err != nil {
 		return err
 	}
+	beside.vigil.said = k.s.vigil.said
 	k.view, k.watch = view, beside.ask(wish{}, spanFlag{})
 	k.watch.at = a.at
 	k.sides = k.sides[slices.Index(k.sides, a.side)+1:]
@@ -175,165 +173,4 @@ func (o *holdOptions) notObtained(err error) error {
 		code = o.otherCode
 	}
 	return withCode(err, code)
-}
-
-// taken is what happens in the turn that sees the grant: from then on nobody else renews the lease. One that has
-// waited so long that it is due is renewed at once.
-func (k *keeper) taken(ctx context.Context, t *turn, id string) error {
-	drop, err := t.keep(ctx, id)
-	if err != nil {
-		return err
-	}
-	k.drop, k.lease, k.s = drop, id, t.side
-	if t.h.Due(id, t.reading, 3) {
-		if err := t.renewKept(ctx, id); err != nil {
-			return err
-		}
-	}
-	return k.learn(t)
-}
-
-// learn takes over the lease's terms and its bound, on the raw clock.
-func (k *keeper) learn(t *turn) error {
-	bound, known := t.boundOnClock(k.lease)
-	if !known {
-		return t.notHeld(k.lease, &lease.NotHeld{Lease: k.lease, Why: lease.NoBasis})
-	}
-	duration, err := t.comp.Config.Units.Count(t.h.State.Leases[k.lease].Duration)
-	if err != nil {
-		return err
-	}
-	k.setTerms(t.comp.Config.span(duration))
-	k.bound, k.renewAt = bound, t.clock+k.interval()
-	return nil
-}
-
-// The most that CMD gets between TERM and KILL where nothing is said, and the most that KILL comes before the bound,
-// which is what a busy machine has to end the processes.
-const (
-	graceMost = 5 * time.Second
-	leadMost  = 500 * time.Millisecond
-)
-
-// setTerms is what follows from the duration. The grace has to leave room for a renewal that is a little late: TERM
-// comes after half of the duration at the earliest.
-func (k *keeper) setTerms(duration time.Duration) {
-	lead := min(leadMost, duration/10)
-	grace, most := min(graceMost, duration/6), duration/2-lead
-	if k.o.grace.Given {
-		grace = k.o.grace.D
-		if grace > most {
-			k.once("a grace of %s leaves no time to renew a lease of %s: it is %s", formatSpan(grace), formatSpan(duration), formatSpan(most))
-			grace = most
-		}
-	}
-	k.duration, k.lead, k.grace = duration.Milliseconds(), lead.Milliseconds(), grace.Milliseconds()
-}
-
-// keep runs the command under the lease to the end of both.
-func (k *keeper) keep(argv []string) error {
-	if sig := k.ears.pending(); sig != nil {
-		k.giveBack()
-		return (&interrupted{sig}).exit()
-	}
-	if err := k.start(argv); err != nil {
-		k.giveBack()
-		return err
-	}
-	k.loop()
-	k.after()
-	if k.lost != "" {
-		return fail(exitLeaseLost, "", "lease %s on %s is lost: %s", k.lease, k.view.Subject.Text(), k.lost)
-	}
-	if k.code != 0 {
-		return exitWith(k.code)
-	}
-	return nil
-}
-
-// start starts the command, and what watches its lease.
-func (k *keeper) start(argv []string) error {
-	path, err := shellFinds(k.app, argv[0])
-	if err != nil {
-		return err
-	}
-	k.env = k.s.childEnv(k.view)
-	if k.o.progress != "" {
-		k.seen = markOf(k.o.progress)
-	}
-	k.tty = openTerminal()
-	var given *terminal
-	if k.tty.inFront() && !pipesOn() {
-		given = k.tty
-	}
-	if k.child, err = startChild(path, argv, k.env, given); err != nil {
-		return startFailed(argv[0], err)
-	}
-	ignoreBackgroundWrites()
-	go k.watchRecord()
-	return nil
-}
-
-// after is what follows the end of the group: who left it is said, and the lease is given back. Then its record is
-// awaited, so that the next hold finds the way free.
-func (k *keeper) after() {
-	k.tty.takeFrom(k.child.pid)
-	for _, pid := range k.child.escaped(k.lease) {
-		k.app.say("process %d left the command's group and goes on without the lease", pid)
-	}
-	if left := k.child.left(); len(left) > 0 {
-		k.stuck = true
-		k.app.say("lease %s is not given back: processes of the command do not die, and may outlast its bound: %v", k.lease, left)
-		return
-	}
-	if k.ended {
-		k.child.bury()
-	}
-	if !k.giveBack() {
-		return
-	}
-	linger := lingerDefault
-	if k.o.linger.Given {
-		linger = k.o.linger.D
-	}
-	over := time.NewTimer(linger)
-	defer over.Stop()
-	for {
-		select {
-		case <-k.recorded:
-		case <-over.C:
-		case sig := <-k.ears.heard:
-			if !isEnding(sig) {
-				continue
-			}
-		}
-		return
-	}
-}
-
-// giveBack releases the lease. A file system that does not answer is not waited for: the lease then lapses by
-// silence.
-func (k *keeper) giveBack() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*lockWait)
-	done := make(chan error, 1)
-	go func() {
-		defer cancel()
-		done <- k.s.turn(ctx, func(t *turn) error {
-			defer k.drop(t)
-			if held := t.h.State.Leases[k.lease]; held == nil || held.Lapsed != "" {
-				return nil
-			}
-			return t.release(ctx, k.lease)
-		})
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			k.app.say("lease %s is not released, and will lapse by silence: %v", k.lease, err)
-		}
-		return err == nil
-	case <-time.After(2*lockWait + time.Second):
-		k.app.say("lease %s is not released, and will lapse by silence: its files do not answer", k.lease)
-		return false
-	}
 }
