@@ -15,10 +15,8 @@ import (
 // processes, and touches no file: renewals, probes and looks are goroutines that tell what came of them. So nothing
 // that hangs can keep the bound from being kept (SPEC 9).
 type keeper struct {
-	app  *App
-	o    *holdOptions
+	*holdRun
 	s    *side // for turns: one goroutine at a time
-	ears *ears
 	view leaseView
 	env  []string // the command's
 
@@ -49,6 +47,7 @@ type keeper struct {
 	ended bool   // the command has
 	code  int    // and so
 	lost  string // why the lease was lost; empty: it was not
+	stuck bool   // processes of the command do not die
 	said  string // the last complaint
 }
 
@@ -179,13 +178,14 @@ func (k *keeper) stopped(by syscall.Signal) {
 		k.resume()
 	default:
 		k.tty.takeFrom(k.child.pid)
-		stopSelf()
+		k.withoutJudging(stopSelf)
 	}
 }
 
 // resume goes on after a stop. The bound was looked at already, since that is what comes first.
 func (k *keeper) resume() {
 	k.stop = false
+	k.judgeAgain()
 	if k.killAt == 0 && k.killed == 0 {
 		if k.tty.inFront() && !pipesOn() {
 			k.tty.give(k.child.pid)

@@ -70,6 +70,11 @@ func (k *keeper) renewal() (r renewing) {
 			return r
 		}
 	}
+	if k.inner != nil {
+		if r.err = k.inner.fresh(); r.err != nil {
+			return r
+		}
+	}
 	r.err = k.s.turn(k.watching, func(t *turn) error {
 		if err := t.renewKept(k.watching, k.lease); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ type judgeOptions struct {
 	once, step, dryRun bool
 	adopt, ledger      bool
 	poll               bool
+	told               chan os.Signal // not nil: within a hold, which says what signals would say
 	output             outputFlag
 }
 
@@ -45,7 +47,10 @@ func newJudgeCmd(app *App) *cobra.Command {
 		Long: `judge runs where the resource is. Each pass reads the facts, concludes which leases have ended (release,
 cap, policy or silence), takes their subjects back with the hooks of the configuration, and only then records
 them as lapsed. It runs until SIGTERM or SIGINT; a second one kills running procedures. SIGHUP has it read the
-configuration again.`,
+configuration again.
+
+One judge runs a composition. A daolease hold that judges meanwhile (--judge) is waited for: it gives way once the
+procedures that it runs have ended.`,
 		Example: `  daolease judge                     # until it is told to stop
   * * * * * daolease -C /srv/locks judge --once    # from cron
   daolease judge --dry-run           # what would it do now?`,

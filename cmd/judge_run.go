@@ -41,13 +41,15 @@ func sit(ctx context.Context, c *Composition, o *judgeOptions) (*sitting, error)
 	if err := c.readyForJudge(); err != nil {
 		return nil, err
 	}
-	lock, err := c.lockJudge(ctx)
+	lock, err := c.lockFor(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	kill, killAll := context.WithCancel(context.WithoutCancel(ctx))
-	s := &sitting{comp: c, lock: lock, killAll: killAll, teller: newTeller(c.app)}
-	s.signals = hear(o.loops())
+	s := &sitting{comp: c, lock: lock, killAll: killAll, teller: newTeller(c.app), signals: o.told}
+	if s.teller.quiet = o.told != nil; !s.teller.quiet {
+		s.signals = hear(o.loops())
+	}
 	s.procs = newProcedures(kill, c, s.teller.say)
 	if err := s.begin(ctx, o); err != nil {
 		s.rise()
@@ -97,7 +99,7 @@ func (s *sitting) begin(ctx context.Context, o *judgeOptions) error {
 	if s.judge, err = judge.New(ctx, cfg); err != nil {
 		return ledgerError(err)
 	}
-	if err := s.markIncarnation(); err != nil {
+	if err := s.markIncarnation(o.told != nil); err != nil {
 		return err
 	}
 	if err := hooks.Sweep(c.runDir(), s.judge.Subjects(), c.identity(nil)); err != nil {
@@ -107,12 +109,12 @@ func (s *sitting) begin(ctx context.Context, o *judgeOptions) error {
 	return nil
 }
 
-func (s *sitting) markIncarnation() error {
+func (s *sitting) markIncarnation(yields bool) error {
 	host, err := s.comp.app.Hostname()
 	if err != nil {
 		host = "an unnamed host"
 	}
-	return s.lock.write(mark{Incarnation: s.judge.Incarnation(), PID: os.Getpid(), Host: host})
+	return s.lock.write(mark{Incarnation: s.judge.Incarnation(), PID: os.Getpid(), Host: host, Yields: yields})
 }
 
 // accept refuses a configuration that has no room for a live lease (SPEC 8).

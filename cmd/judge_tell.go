@@ -12,7 +12,8 @@ import (
 // once a minute a medium. What others can bring about as often as they like is rationed, so that nobody can flood
 // the log.
 type teller struct {
-	app *App
+	app   *App
+	quiet bool // within a hold: only what is wrong is said
 
 	mu      sync.Mutex
 	lasting map[string]bool
@@ -41,6 +42,13 @@ func (t *teller) say(format string, args ...any) {
 	t.app.say("judge: "+format, args...)
 }
 
+// news writes one line of what goes as it should.
+func (t *teller) news(format string, args ...any) {
+	if !t.quiet {
+		t.say(format, args...)
+	}
+}
+
 // once says that a condition has begun.
 func (t *teller) once(key, format string, args ...any) {
 	t.mu.Lock()
@@ -67,9 +75,9 @@ func (t *teller) over(key, format string, args ...any) {
 func (t *teller) began(j *judge.Judge) {
 	switch j.Began() {
 	case judge.First:
-		t.say("incarnation %d, the first", j.Incarnation())
+		t.news("incarnation %d, the first", j.Incarnation())
 	case judge.Threaded:
-		t.say("incarnation %d goes on with the ledger", j.Incarnation())
+		t.news("incarnation %d goes on with the ledger", j.Incarnation())
 	case judge.Recovered:
 		t.say("incarnation %d: the ledger was recovered (a reboot, a moved folder or a damaged end), so all evidence is unknown until it is renewed", j.Incarnation())
 	}
@@ -86,19 +94,19 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 	}
 	for _, id := range r.Granted {
 		if row, live := j.Row(id); live {
-			t.say("granted %s on %q to %s for %v", id, row.Subject.Text(), row.Holder, row.Duration)
+			t.news("granted %s on %q to %s for %v", id, row.Subject.Text(), row.Holder, row.Duration)
 		}
 	}
 	t.refusals(r)
 	for _, c := range r.Reclaims {
 		if c.OK {
-			t.say("took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
+			t.news("took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
 		} else {
 			t.say("lease %s stays pending (%s): attempt %d to take back %q: %s", c.Lease, c.Cause, c.Attempt, c.Subject, c.Error)
 		}
 	}
 	for _, e := range r.Lapsed {
-		t.say("lapsed %s by %s", e.Lease, e.Cause)
+		t.news("lapsed %s by %s", e.Lease, e.Cause)
 	}
 	t.unsaid()
 }
@@ -112,7 +120,7 @@ func (t *teller) conditions(r *judge.Report) {
 		t.seldom("a gap on "+name, why)
 	}
 	if r.Unwatched != nil && r.Outcome == judge.OK { // the next completed pass says it in full
-		t.say("nobody watched for %v beyond the cadence; every lease is owed its part of it", *r.Unwatched)
+		t.news("nobody watched for %v beyond the cadence; every lease is owed its part of it", *r.Unwatched)
 	}
 	truncated := map[string]bool{}
 	for _, name := range r.Truncated {

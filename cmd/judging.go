@@ -145,6 +145,7 @@ type mark struct {
 	Incarnation uint64 `json:"incarnation"`
 	PID         int    `json:"pid"`
 	Host        string `json:"host"`
+	Yields      bool   `json:"yields,omitempty"` // it is a hold's, and gives way to a judge that waits
 }
 
 // readMark reads judge.lock. None, or an empty one, is the zero mark: no judge has run here.

@@ -29,6 +29,8 @@ type quest struct {
 	asked  stream.Cursor // where that was when the newest proposal was made
 	rival  string        // the newest lease on the subject that was seen granted, and not seen to lapse
 	passed int           // how often another was granted what this one waited for
+	// refused is how it was refused last; nil when it was not.
+	refused *lease.Proposed
 	// taken, unless nil, is called in the turn that sees the grant. An error gives the lease back.
 	taken func(ctx context.Context, t *turn, lease string) error
 }
@@ -67,7 +69,7 @@ func (a *quest) obtain(ctx context.Context) (leaseView, error) {
 		if err != nil || p.Answer == lease.Granted {
 			return view, err
 		}
-		if !a.wait.Given || !retriable(p.Reason) {
+		if a.refused = &p; !a.wait.Given || !retriable(p.Reason) {
 			return leaseView{}, refusedError(id, &p, a.name)
 		}
 		if err := a.freed(over, id, &p); err != nil {

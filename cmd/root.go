@@ -127,7 +127,7 @@ func otherVerbs() []*cobra.Command {
 		{"list", "daolease inspect shows who holds what; daolease holder list shows the holders"},
 		{"keep-alive", "daolease renew renews once; daolease hold SUBJECT -- CMD keeps renewing"},
 		{"transfer", "a lease passes to nobody else: daolease release gives it back, and the other holder proposes anew"},
-		{"delegate", "nobody renews for another: daolease hold SUBJECT --while LEASE -- CMD keeps a lease of one's own while a lease that one has granted is live, each with a judge of its own"},
+		{"delegate", "nobody renews for another: daolease hold SUBJECT --while LEASE -- CMD keeps one's own lease while another's is renewed, in a chain in which each grants with a judge of its own"},
 	}
 	cmds := make([]*cobra.Command, 0, len(right))
 	for _, verb := range right {
