@@ -110,6 +110,7 @@ func (c *Composition) path(elements ...string) string {
 // The grantor's files that are no media.
 func (c *Composition) grantorDir() string { return c.path("grantor") }
 func (c *Composition) judgeLock() string  { return c.path("grantor", "judge.lock") }
+func (c *Composition) nextLock() string   { return c.path("grantor", "judge-next.lock") }
 func (c *Composition) runDir() string     { return c.path("grantor", "run") }
 func (c *Composition) tokenFile() string  { return c.path("grantor", "token") }
 func (c *Composition) hooksDir() string   { return c.path("hooks") }

@@ -107,6 +107,7 @@ type turn struct {
 	*side
 	h       *lease.Holder
 	reading int64 // taken before the look; 0 when it is unusable
+	clock   int64 // where the raw clock stood at it, ms
 	news    []lease.Observation
 	notes   notes
 }
@@ -228,6 +229,7 @@ func (t *turn) read(ctx context.Context) error {
 	t.reading = reading
 	newest := t.adapter.marked
 	t.adapter.remember(newest.reading, newest.boot, newest.clock)
+	t.clock = newest.clock
 	return nil
 }
 

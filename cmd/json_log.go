@@ -41,3 +41,10 @@ func (t *teller) event(name string, attrs []slog.Attr, format string, args ...an
 	}
 	t.app.record(slog.LevelInfo, fmt.Sprintf(format, args...), append([]slog.Attr{slog.String("event", name)}, attrs...)...)
 }
+
+// done says what a judge did as it should.
+func (t *teller) done(name string, attrs []slog.Attr, format string, args ...any) {
+	if !t.quiet {
+		t.event(name, attrs, format, args...)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ type judgeOptions struct {
 	adopt, ledger      bool
 	poll               bool
 	metrics, logFormat string
+	told               chan os.Signal // not nil: within a hold, which says what signals would say
 	output             outputFlag
 }
 
@@ -52,7 +54,10 @@ them as lapsed. It runs until SIGTERM or SIGINT; a second one kills running proc
 configuration again.
 
 Under systemd it says when it is ready (after its first pass), after each pass that it is not stuck, and when it
-stops: Type=notify, or notify-reload, and WatchdogSec= of at least two cadences fit.`,
+stops: Type=notify, or notify-reload, and WatchdogSec= of at least two cadences fit.
+
+One judge runs a composition. A daolease hold that judges meanwhile (--judge) is waited for: it gives way once the
+procedures that it runs have ended.`,
 		Example: `  daolease judge                     # until it is told to stop
   * * * * * daolease -C /srv/locks judge --once    # from cron
   daolease judge --dry-run           # what would it do now?

@@ -25,6 +25,9 @@ func (c *Composition) lockJudge(ctx context.Context) (*judgeLock, error) {
 		if err != nil {
 			return nil, err
 		}
+		if who.Yields {
+			return c.lockAfter(ctx, who)
+		}
 		return nil, otherJudge(who)
 	}
 	if err != nil {
@@ -32,6 +35,65 @@ func (c *Composition) lockJudge(ctx context.Context) (*judgeLock, error) {
 	}
 	return &judgeLock{file: f}, nil
 }
+
+// yieldSlack is how long a hold has to give way, beside the timeouts of procedures that run.
+const yieldSlack = 10 * time.Second
+
+// lockAfter takes the judge's lock from a hold that judges meanwhile. Whoever waits has the lock of a file beside
+// it, by which holds see that one does; it is gone with its process.
+func (c *Composition) lockAfter(ctx context.Context, who mark) (*judgeLock, error) {
+	next, err := stream.LockFile(ctx, c.nextLock(), lockSettles, c.app.adopt)
+	if errors.Is(err, stream.ErrLocked) {
+		return nil, otherJudge(mark{})
+	}
+	if err != nil {
+		return nil, fail(exitFailure, "", "%w", err)
+	}
+	defer stream.UnlockFile(next)
+	c.app.say("waiting for the hold that judges here meanwhile to give way: pid %d on %s", who.PID, who.Host)
+	for end := time.Now().Add(c.longestTimeout() + yieldSlack); who.Yields && time.Now().Before(end); {
+		f, err := stream.LockFile(ctx, c.judgeLock(), time.Second, c.app.adopt)
+		if err == nil {
+			return &judgeLock{file: f}, nil
+		}
+		if !errors.Is(err, stream.ErrLocked) {
+			return nil, fail(exitFailure, "", "%w", err)
+		}
+		if who, err = c.readMark(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, otherJudge(who)
+}
+
+// longestTimeout is how long a procedure may run at most.
+func (c *Composition) longestTimeout() (longest time.Duration) {
+	for _, entry := range c.Config.Subjects {
+		longest = max(longest, entry.Timeout)
+	}
+	return longest
+}
+
+// lockFor takes the judge's lock for a sitting. A hold takes it only if nobody has it, or waits for it.
+func (c *Composition) lockFor(ctx context.Context, o *judgeOptions) (*judgeLock, error) {
+	if o.told == nil {
+		return c.lockJudge(ctx)
+	}
+	if c.judgeWaits() {
+		return nil, otherJudge(mark{})
+	}
+	f, err := stream.LockFile(ctx, c.judgeLock(), 0, c.app.adopt)
+	if errors.Is(err, stream.ErrLocked) {
+		return nil, otherJudge(mark{})
+	}
+	if err != nil {
+		return nil, fail(exitFailure, "", "%w", err)
+	}
+	return &judgeLock{file: f}, nil
+}
+
+// judgeWaits says that a judge waits for a hold to give way.
+func (c *Composition) judgeWaits() bool { return probeLock(c.nextLock()) == lockHeld }
 
 func otherJudge(who mark) error {
 	const hint = "one judge runs a composition: stop that one first, or let it go on"

@@ -76,6 +76,9 @@ func (t *teller) seldom(kind, news string) {
 func (t *teller) refusals(r *judge.Report) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.quiet {
+		return
+	}
 	for _, id := range r.Refused {
 		t.rationed("refused proposals", refusedMost, "refused proposal %s", id)
 	}

@@ -44,15 +44,17 @@ func sit(ctx context.Context, c *Composition, o *judgeOptions) (*sitting, error)
 	if err := c.readyForJudge(); err != nil {
 		return nil, err
 	}
-	lock, err := c.lockJudge(ctx)
+	lock, err := c.lockFor(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	kill, killAll := context.WithCancelCause(context.WithoutCancel(ctx))
-	s := &sitting{comp: c, lock: lock, killAll: func() { killAll(errKilled) }, teller: newTeller(c)}
-	s.signals = hear(o.loops())
-	if o.loops() {
-		s.notify = newNotifier(c.app)
+	s := &sitting{comp: c, lock: lock, killAll: func() { killAll(errKilled) }, teller: newTeller(c), signals: o.told}
+	if s.teller.quiet = o.told != nil; !s.teller.quiet {
+		s.signals = hear(o.loops())
+		if o.loops() {
+			s.notify = newNotifier(c.app)
+		}
 	}
 	if o.metrics != "" {
 		s.metrics = newMetrics(o.metrics)
@@ -106,7 +108,7 @@ func (s *sitting) begin(ctx context.Context, o *judgeOptions) error {
 	if s.judge, err = judge.New(ctx, cfg); err != nil {
 		return ledgerError(err)
 	}
-	if err := s.markIncarnation(); err != nil {
+	if err := s.markIncarnation(o.told != nil); err != nil {
 		return err
 	}
 	if err := hooks.Sweep(c.runDir(), s.judge.Subjects(), c.identity(nil)); err != nil {
@@ -116,12 +118,12 @@ func (s *sitting) begin(ctx context.Context, o *judgeOptions) error {
 	return nil
 }
 
-func (s *sitting) markIncarnation() error {
+func (s *sitting) markIncarnation(yields bool) error {
 	host, err := s.comp.app.Hostname()
 	if err != nil {
 		host = "an unnamed host"
 	}
-	return s.lock.write(mark{Incarnation: s.judge.Incarnation(), PID: os.Getpid(), Host: host})
+	return s.lock.write(mark{Incarnation: s.judge.Incarnation(), PID: os.Getpid(), Host: host, Yields: yields})
 }
 
 // accept refuses a configuration that has no room for a live lease (SPEC 8).

@@ -13,8 +13,9 @@ import (
 // once a minute a medium. What others can bring about as often as they like is rationed, so that nobody can flood
 // the log.
 type teller struct {
-	app  *App
-	comp *Composition // its configuration may be another after a pass
+	app   *App
+	comp  *Composition // its configuration may be another after a pass
+	quiet bool         // within a hold: only what is wrong is said
 
 	mu      sync.Mutex
 	lasting map[string]bool
@@ -43,6 +44,13 @@ func (t *teller) say(format string, args ...any) {
 	t.app.say("judge: "+format, args...)
 }
 
+// news writes one line of what goes as it should.
+func (t *teller) news(format string, args ...any) {
+	if !t.quiet {
+		t.say(format, args...)
+	}
+}
+
 // once says that a condition has begun.
 func (t *teller) once(key, format string, args ...any) {
 	t.mu.Lock()
@@ -69,9 +77,9 @@ func (t *teller) over(key, format string, args ...any) {
 func (t *teller) began(j *judge.Judge) {
 	switch j.Began() {
 	case judge.First:
-		t.say("incarnation %d, the first", j.Incarnation())
+		t.news("incarnation %d, the first", j.Incarnation())
 	case judge.Threaded:
-		t.say("incarnation %d goes on with the ledger", j.Incarnation())
+		t.news("incarnation %d goes on with the ledger", j.Incarnation())
 	case judge.Recovered:
 		t.say("incarnation %d: the ledger was recovered (a reboot, a moved folder or a damaged end), so all evidence is unknown until it is renewed", j.Incarnation())
 	}
@@ -88,7 +96,7 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 	}
 	for _, id := range r.Granted {
 		if row, live := j.Row(id); live {
-			t.event("granted", []slog.Attr{slog.String("lease", id), slog.String("subject", row.Subject.Text()), slog.String("holder", row.Holder)},
+			t.done("granted", []slog.Attr{slog.String("lease", id), slog.String("subject", row.Subject.Text()), slog.String("holder", row.Holder)},
 				"granted %s on %q to %s for %v", id, row.Subject.Text(), row.Holder, row.Duration)
 		}
 	}
@@ -98,13 +106,13 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 			slog.String("lease", c.Lease), slog.String("subject", c.Subject), slog.String("cause", string(c.Cause)), slog.Int("attempt", c.Attempt),
 		}
 		if c.OK {
-			t.event("reclaimed", attrs, "took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
+			t.done("reclaimed", attrs, "took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
 		} else {
 			t.event("reclaim failed", append(attrs, slog.String("error", c.Error)), "lease %s stays pending (%s): attempt %d to take back %q: %s", c.Lease, c.Cause, c.Attempt, c.Subject, c.Error)
 		}
 	}
 	for _, e := range r.Lapsed {
-		t.event("lapsed", []slog.Attr{slog.String("lease", e.Lease), slog.String("cause", string(e.Cause))}, "lapsed %s by %s", e.Lease, e.Cause)
+		t.done("lapsed", []slog.Attr{slog.String("lease", e.Lease), slog.String("cause", string(e.Cause))}, "lapsed %s by %s", e.Lease, e.Cause)
 	}
 	t.unsaid()
 }
@@ -121,7 +129,7 @@ func (t *teller) conditions(r *judge.Report) {
 		// A machine that is a little late is no news; the report has it all the same.
 		k := t.comp.Config
 		if late, err := k.Units.Count(*r.Unwatched); err != nil || late >= k.baseUp(k.Cadence) {
-			t.say("nobody watched for %v beyond the cadence; every lease is owed its part of it", *r.Unwatched)
+			t.news("nobody watched for %v beyond the cadence; every lease is owed its part of it", *r.Unwatched)
 		}
 	}
 	truncated := map[string]bool{}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/daolease/daolease/pkg/judge"
 	"github.com/daolease/daolease/pkg/lease"
@@ -146,6 +145,7 @@ type mark struct {
 	Incarnation uint64 `json:"incarnation"`
 	PID         int    `json:"pid"`
 	Host        string `json:"host"`
+	Yields      bool   `json:"yields,omitempty"` // it is a hold's, and gives way to a judge that waits
 }
 
 // readMark reads judge.lock. None, or an empty one, is the zero mark: no judge has run here.
@@ -175,20 +175,11 @@ type tokenFile struct{ c *Composition }
 
 // Highest is the highest token ever given, 0 before the first.
 func (t tokenFile) Highest(context.Context) (int64, error) {
-	text, err := readAtMost(t.c.tokenFile(), 64)
+	n, err := readTokenFile(t.c.tokenFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	// Without its newline it was cut, and what is left of a number is a lower one.
-	digits, whole := strings.CutSuffix(string(text), "\n")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !whole || err != nil || n < 0 || n > lease.Limit {
-		return 0, fmt.Errorf("%s holds no token", t.c.tokenFile())
-	}
-	return n, nil
+	return n, err
 }
 
 // Raise answers when the new highest is on disk.
@@ -196,5 +187,5 @@ func (t tokenFile) Raise(_ context.Context, token int64) error {
 	if token > lease.Limit {
 		return fmt.Errorf("token %d is over the bound of 2^52", token)
 	}
-	return t.c.app.replaceFile(t.c.tokenFile(), []byte(strconv.FormatInt(token, 10)+"\n"), 0o600)
+	return t.c.app.replaceFile(t.c.tokenFile(), tokenLine(token), 0o600)
 }

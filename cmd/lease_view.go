@@ -17,6 +17,8 @@ type leaseView struct {
 	Token    *int64          `json:"token"`
 	Duration lease.Duration  `json:"duration"`
 	Left     *lease.Duration `json:"left"` // until the bound; null where none is known
+
+	dir string // the composition, where it is not plain which
 }
 
 func viewOfFact(f lease.Fact) leaseView {
@@ -64,6 +66,9 @@ func (v leaseView) env() string {
 	var b strings.Builder
 	line := func(name, value string) {
 		b.WriteString("export DAOLEASE_" + name + "='" + strings.ReplaceAll(value, "'", `'\''`) + "'\n")
+	}
+	if v.dir != "" {
+		line("DIR", v.dir)
 	}
 	if v.Lease != nil {
 		line("LEASE", *v.Lease)

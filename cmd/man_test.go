@@ -42,9 +42,9 @@ func pages(t *testing.T) map[string][]byte {
 		}
 		made[name+".1"] = withExitStatus(page.Bytes(), cmd)
 		if cmd == root {
-			// The pages of the formats are written by hand.
+			// The pages of the formats, and of how to hold, are written by hand.
 			made[name+".1"] = append(bytes.TrimRight(made[name+".1"], "\n"),
-				", \\fBdaolease-ledger(5)\\fP, \\fBdaolease-stream(5)\\fP, \\fBdaolease.yaml(5)\\fP\n"...)
+				", \\fBdaolease-ledger(5)\\fP, \\fBdaolease-stream(5)\\fP, \\fBdaolease.yaml(5)\\fP, \\fBdaolease-holding(7)\\fP\n"...)
 		}
 		for _, sub := range cmd.Commands() {
 			visit(sub)

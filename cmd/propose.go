@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/daolease/daolease/pkg/lease"
 )
@@ -12,6 +13,7 @@ type proposeOptions struct {
 	duration, wait spanFlag
 	async, asJSON  bool
 	note           string
+	or             []string // other grantors' compositions
 	output         outputFlag
 }
 
@@ -23,7 +25,9 @@ func (o *proposeOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.note, "note", "", "a `text` for people")
 	f.BoolVar(&o.asJSON, "json", false, "SUBJECT is a JSON value")
 	addOutput(cmd, &o.output, leaseForms())
+	addOr(f, &o.or)
 	cmd.MarkFlagsMutuallyExclusive("wait", "async")
+	cmd.MarkFlagsMutuallyExclusive("or", "async")
 }
 
 func newProposeCmd(app *App) *cobra.Command {
@@ -34,7 +38,10 @@ func newProposeCmd(app *App) *cobra.Command {
 		Short:   "Ask for a lease on a subject",
 		Long: `propose asks the grantor for a lease and prints its id. It waits at most 10 s for the answer, and withdraws
 the proposal when none comes. A subject that is held by another is refused at once, naming the holder; with
---wait it proposes again when that lease lapses. Renew the lease with daolease renew, at a third of its duration.`,
+--wait it proposes again when that lease lapses. Renew the lease with daolease renew, at a third of its duration.
+
+With --or other grantors are asked, in their order, when one cannot be reached, does not answer or refuses. The lease
+is then a fresh one of whoever grants it, and is renewed there: which one it was is said, and -o env sets DAOLEASE_DIR.`,
 		Example: `  lease=$(daolease propose build) || exit
   daolease propose /srv/shared/a --duration 5min --wait 1h
   eval "$(daolease propose build -o env)"`,
@@ -52,24 +59,37 @@ func runPropose(ctx context.Context, app *App, o *proposeOptions, word string) e
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	s, err := openSide(app, true)
+	sides, err := openSides(app, o.or)
 	if err != nil {
 		return err
 	}
-	w := wish{subject: subject, note: o.note}
-	if w.ask, err = s.comp.askOf(&o.duration); err != nil {
-		return err
-	}
-	a := s.ask(w, o.wait)
-	defer a.close()
+	r := &round{sides: sides, wait: o.wait, wish: func(s *side) (w wish, err error) {
+		w = wish{subject: subject, note: o.note}
+		w.ask, err = s.comp.askOf(&o.duration)
+		return w, err
+	}}
 	if o.async {
+		w, err := r.wish(sides[0])
+		if err != nil {
+			return err
+		}
+		a := sides[0].ask(w, o.wait)
+		defer a.close()
 		return a.leave(ctx, o)
 	}
-	view, err := a.obtain(ctx)
+	view, a, err := r.obtain(ctx)
 	if err != nil {
 		return err
 	}
+	if len(o.or) > 0 {
+		view.dir = a.comp.Dir
+	}
 	return app.showLease(&o.output, view)
+}
+
+// addOr adds the flag that names other grantors.
+func addOr(f *pflag.FlagSet, or *[]string) {
+	f.StringArrayVar(or, "or", nil, "the composition `folder` of another grantor, to be asked next; may be repeated")
 }
 
 // leave proposes and waits for no answer.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	mathrand "math/rand/v2"
 	"time"
 
-	"github.com/daolease/daolease/pkg/judge"
 	"github.com/daolease/daolease/pkg/lease"
 	"github.com/daolease/daolease/pkg/stream"
 )
@@ -28,6 +26,13 @@ type quest struct {
 	began  time.Time
 	at     stream.Cursor // on the grantor's stream: the end of the last look
 	inWay  string        // who was in the way when it was last refused, for the message at the end
+	asked  stream.Cursor // where that was when the newest proposal was made
+	rival  string        // the newest lease on the subject that was seen granted, and not seen to lapse
+	passed int           // how often another was granted what this one waited for
+	// refused is how it was refused last; nil when it was not.
+	refused *lease.Proposed
+	// taken, unless nil, is called in the turn that sees the grant. An error gives the lease back.
+	taken func(ctx context.Context, t *turn, lease string) error
 }
 
 // answerWithin is how long an answer is waited for when no --wait is given.
@@ -64,10 +69,10 @@ func (a *quest) obtain(ctx context.Context) (leaseView, error) {
 		if err != nil || p.Answer == lease.Granted {
 			return view, err
 		}
-		if !a.wait.Given || !retriable(p.Reason) {
+		if a.refused = &p; !a.wait.Given || !retriable(p.Reason) {
 			return leaseView{}, refusedError(id, &p, a.name)
 		}
-		if err := a.freed(over, &p); err != nil {
+		if err := a.freed(over, id, &p); err != nil {
 			return leaseView{}, ended(err, "", "gave up after %s: %s", formatSpan(a.wait.D), a.inWay)
 		}
 	}
@@ -126,6 +131,7 @@ func (a *quest) submit(ctx context.Context) (id string, err error) {
 	return id, a.turn(ctx, func(t *turn) error {
 		t.h.Proposed(id, a.subject, t.reading)
 		a.at = t.h.State.Cursor
+		a.asked = a.at
 		if err := t.save(); err != nil {
 			return err
 		}
@@ -208,6 +214,11 @@ func (a *quest) granted(ctx context.Context, t *turn, id string) (leaseView, err
 		return leaseView{}, errors.Join(t.notHeld(id, why), t.release(ctx, id))
 	}
 	a.shorter(held)
+	if a.taken != nil {
+		if err := a.taken(ctx, t, id); err != nil {
+			return leaseView{}, errors.Join(err, t.release(ctx, id))
+		}
+	}
 	return t.view(held), nil
 }
 
@@ -264,51 +275,4 @@ func (a *quest) unanswered(cause error) error {
 		hint = "proposals on this subject are answered by hand: propose with --async or --wait, and the grantor grants with daolease grant --proposal"
 	}
 	return ended(cause, hint, "no answer within %s; the proposal is withdrawn", formatSpan(time.Since(a.began).Truncate(time.Millisecond)))
-}
-
-// Between proposals at most one in so many cadences, and in so long, is made where nothing says that the way is
-// free (SPEC 9).
-const (
-	retryCadences = 10
-	retryLeast    = 10 * time.Second
-)
-
-// freed waits until it makes sense to propose again: when the lease in the way lapses, else after a while.
-func (a *quest) freed(ctx context.Context, p *lease.Proposed) error {
-	a.inWay = refusalText(p, a.name)
-	if p.Reason == judge.RefusedStale {
-		return pause(ctx, a.comp.Config.Cadence)
-	}
-	least := max(retryCadences*a.comp.Config.Cadence, retryLeast)
-	again, cancel := context.WithTimeoutCause(ctx, least+mathrand.N(least/4), errRetry)
-	defer cancel()
-	if err := a.lapsed(again, p.By); !errors.Is(err, errRetry) {
-		return err
-	}
-	return nil
-}
-
-// errRetry ends a wait for a lease to lapse: it is time to ask again.
-var errRetry = errors.New("time to ask again")
-
-// lapsed waits until the grantor records that a lease has lapsed, reading on from the end of the last look. An
-// empty id never does.
-func (a *quest) lapsed(ctx context.Context, id string) error {
-	for over := false; ; {
-		var err error
-		a.at, err = a.comp.readGrantor(ctx, a.grantor, a.at, func(f lease.Fact) {
-			over = over || f.Kind == lease.Lapsed && f.Lease == id
-		})
-		if over {
-			return nil
-		}
-		a.watchJudge(ctx)
-		if err == nil || ctx.Err() != nil {
-			err = a.waiter.next(ctx)
-		}
-		if err != nil {
-			a.watchJudge(context.WithoutCancel(ctx))
-			return err
-		}
-	}
 }

@@ -99,13 +99,11 @@ func past(held *lease.Held) bool { return held.Lapsed == "" && held.Release == "
 // renewOne renews one lease, unless it is not due.
 func (t *turn) renewOne(ctx context.Context, id string, ifDue bool) (leaseView, error) {
 	held := t.h.State.Leases[id]
-	// The bound is checked at this moment: looking may have taken long.
-	reading, err := t.now(ctx)
+	reading, why, err := t.heldNow(ctx, id)
 	if err != nil {
 		return leaseView{}, err
 	}
-	var why *lease.NotHeld
-	if errors.As(t.h.Holding(id, reading), &why) && why.Why != lease.NoBasis {
+	if why != nil && why.Why != lease.NoBasis {
 		return leaseView{}, t.notHeld(id, why)
 	}
 	if kept, err := t.kept(ctx, id); err != nil {
@@ -117,6 +115,14 @@ func (t *turn) renewOne(ctx context.Context, id string, ifDue bool) (leaseView, 
 		return t.view(held), nil
 	}
 	return t.append(ctx, held, why != nil)
+}
+
+// heldNow says why a lease is not held at this moment, if so: looking may have taken long.
+func (t *turn) heldNow(ctx context.Context, id string) (reading int64, why *lease.NotHeld, err error) {
+	if reading, err = t.now(ctx); err == nil {
+		errors.As(t.h.Holding(id, reading), &why)
+	}
+	return reading, why, err
 }
 
 // append appends the renewal of a lease and notes it at the reading that was taken before.

@@ -2,27 +2,52 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"github.com/daolease/daolease/pkg/lease"
 )
 
+// readTokenFile reads the token that a file keeps; 0 says that there was none yet.
+func readTokenFile(path string) (int64, error) {
+	text, err := readAtMost(path, 64)
+	if err != nil {
+		return 0, err
+	}
+	// Without its newline it was cut, and what is left of a number is a lower one.
+	digits, whole := strings.CutSuffix(string(text), "\n")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !whole || err != nil || n < 0 || n > lease.Limit {
+		return 0, fmt.Errorf("%s holds no token", path)
+	}
+	return n, nil
+}
+
+// tokenLine is what such a file says.
+func tokenLine(token int64) []byte { return []byte(strconv.FormatInt(token, 10) + "\n") }
+
 // replaceFile replaces a small file at once: temporary file, sync, rename, sync of the folder. A crash leaves
-// the old or the new, and a temporary file that the next replacement sweeps away. The caller has the lock under
-// which this file is replaced, so that what lies there is nobody's any more.
+// the old or the new. Whoever calls it has a lock that keeps out all others who do, so that the temporary file that a
+// killed one left is nobody's.
 func (a *App) replaceFile(path string, text []byte, mode fs.FileMode) error {
-	sweep(path)
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	fresh := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	err = a.fill(f, text, mode)
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(fresh, path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return errors.Join(err, os.Remove(fresh))
 	}
 	return syncFolder(filepath.Dir(path))
 }
@@ -39,20 +64,4 @@ func (a *App) fill(f *os.File, text []byte, mode fs.FileMode) (err error) {
 		return err
 	}
 	return f.Sync()
-}
-
-// sweep removes the temporary files of replacements of a file whose process was killed. Only regular files with
-// a name that os.CreateTemp gives are ours; one that cannot be removed is in nobody's way.
-func sweep(path string) {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		rest, ours := strings.CutPrefix(e.Name(), "."+filepath.Base(path)+".")
-		number, temporary := strings.CutSuffix(rest, ".tmp")
-		if ours && temporary && number != "" && strings.Trim(number, "0123456789") == "" && e.Type().IsRegular() {
-			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name())) // what stays is tried again
-		}
-	}
 }

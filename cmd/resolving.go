@@ -119,8 +119,14 @@ func (t *turn) byID(ctx context.Context, id string, usable []func(*lease.Held) b
 	if whole, unique := t.proposalFrom(id); unique {
 		return t.byProposal(whole)
 	}
-	if found, err := t.longAgo(ctx, id); found != "" || err != nil {
+	found, other, err := t.longAgo(ctx, id)
+	switch {
+	case found != "" || err != nil:
 		return found, err
+	case other != "":
+		return "", fail(exitNothingHeld,
+			fmt.Sprintf("to pass it on, %s releases and you propose anew; to depend on it, hold a lease of your own: daolease hold SUBJECT --while %s -- CMD", other, id),
+			"lease %s was granted to %s, and not to %s: nobody renews or releases for another", id, other, t.name)
 	}
 	return "", fail(exitNothingHeld, proposeHint, "lease %s was never granted to holder %q", id, t.name)
 }
@@ -155,27 +161,31 @@ func (t *turn) byProposal(id string) (string, error) {
 }
 
 // longAgo looks for a grant that the notes no longer name, or never did, in all that the grantor's stream
-// retains. Such a lease is never held, but it may be released (SPEC 7).
-func (t *turn) longAgo(ctx context.Context, id string) (string, error) {
-	found := map[string]lease.Fact{}
-	_, err := t.comp.readGrantor(ctx, t.grantor, "", func(f lease.Fact) {
-		mine := f.Kind == lease.Grant && f.Holder == t.name
-		if mine && (strings.HasPrefix(f.Lease, id) || f.Proposal == id) && t.h.State.Leases[f.Lease] == nil {
-			if _, again := found[f.Lease]; !again {
-				found[f.Lease] = f
+// retains. Such a lease is never held, but it may be released (SPEC 7). Where there is none, other is the holder to
+// whom a lease of that very id was granted.
+func (t *turn) longAgo(ctx context.Context, id string) (found, other string, err error) {
+	grants := map[string]lease.Fact{}
+	_, err = t.comp.readGrantor(ctx, t.grantor, "", func(f lease.Fact) {
+		switch {
+		case f.Kind != lease.Grant:
+		case f.Holder != t.name && f.Lease == id:
+			other = f.Holder
+		case f.Holder == t.name && (strings.HasPrefix(f.Lease, id) || f.Proposal == id) && t.h.State.Leases[f.Lease] == nil:
+			if _, again := grants[f.Lease]; !again {
+				grants[f.Lease] = f
 			}
 		}
 	})
-	if err != nil || len(found) != 1 {
-		return "", err
+	if err != nil || len(grants) != 1 {
+		return "", other, err
 	}
-	for _, f := range found {
+	for _, f := range grants {
 		t.h.State.Leases[f.Lease] = &lease.Held{
 			Lease: f.Lease, Proposal: f.Proposal, Subject: f.Subject, Duration: f.Duration, Max: f.Max, Token: f.Token, Void: true,
 		}
-		id = f.Lease
+		found = f.Lease
 	}
-	return id, nil
+	return found, "", nil
 }
 
 // notHeld gives the reason for which a lease is not held its exit code and a remedy.

@@ -18,12 +18,14 @@ func commands(app *App) []*cobra.Command {
 		newRefuseCmd(app),
 		newRenewCmd(app),
 		newReleaseCmd(app),
+		newHoldCmd(app),
 		newRevokeCmd(app),
 		newInspectCmd(app),
 		newWhyCmd(app),
 		newTimelineCmd(app),
 		newLogCmd(app),
 		newTickCmd(app),
+		newFenceCmd(app),
 		newCheckCmd(app),
 		newJudgeCmd(app),
 		newRecoverCmd(app),
@@ -134,7 +136,7 @@ func otherVerbs() []*cobra.Command {
 		{"list", "daolease inspect shows who holds what; daolease holder list shows the holders"},
 		{"keep-alive", "daolease renew renews once; daolease hold SUBJECT -- CMD keeps renewing"},
 		{"transfer", "a lease passes to nobody else: daolease release gives it back, and the other holder proposes anew"},
-		{"delegate", "nobody renews for another: let your own lease depend on a lease that you grant, each with a judge of its own"},
+		{"delegate", "nobody renews for another: daolease hold SUBJECT --while LEASE -- CMD keeps one's own lease while another's is renewed, in a chain in which each grants with a judge of its own"},
 	}
 	cmds := make([]*cobra.Command, 0, len(right))
 	for _, verb := range right {

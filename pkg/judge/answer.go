@@ -84,13 +84,14 @@ func (j *Judge) unwritten(err error) {
 	j.fail(err)
 }
 
-// answerAll answers the queued proposals, at most so many a holder, in one append.
+// answerAll answers the queued proposals, at most so many a holder, in one append. Of those who want the same,
+// whoever was granted something last comes last.
 func (j *Judge) answerAll(ctx context.Context, under stream.Appender) error {
 	g, err := j.beginGranting(ctx)
 	if err != nil {
 		return err
 	}
-	for _, name := range sortedKeys(j.ledger.asking) {
+	for _, name := range j.ledger.inTurn() {
 		queue := j.ledger.holders[name].Queue
 		for _, q := range queue[:min(len(queue), maxAnswers)] {
 			if err := g.decide(name, q); err != nil {
@@ -215,6 +216,8 @@ func (g *granting) append(ctx context.Context, under stream.Appender) error {
 			j.settle(f.Holder, answered{Proposal: f.Proposal, Answered: true})
 		} else if err := j.seed(f); err != nil {
 			return err
+		} else if h := j.ledger.holders[f.Holder]; h != nil {
+			h.newest = f.Token
 		}
 	}
 	j.observed = true

@@ -123,6 +123,26 @@ func TestWhatWasNotReadIsNoSilence(t *testing.T) {
 	wantList(t, "lapsed", ended(w.okAt(202)), "Lc by silence")
 }
 
+// Whoever was granted the subject last comes last, whatever the names are.
+func TestProposalsOfOnePassAreAnsweredInTurn(t *testing.T) {
+	w := office(t, oneSlot, "c")
+	var served []string
+	for at := range int64(7) {
+		for _, h := range []string{"a", "b", "c"} {
+			w.propose(h, fmt.Sprint(h, at), "o")
+		}
+		r := w.okAt(10*at + 2)
+		if len(r.Granted) != 1 {
+			t.Fatalf("granted %v", r.Granted)
+		}
+		holder := w.row(r.Granted[0]).Holder
+		served = append(served, holder)
+		w.release(holder, r.Granted[0])
+		wantList(t, "lapsed", ended(w.okAt(10*at+3)), r.Granted[0]+" by release")
+	}
+	wantList(t, "served", served, "a", "b", "c", "a", "b", "c", "a")
+}
+
 func TestAMediumLongerThanTheBudgetIsReadOverSeveralPasses(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.cfg.DrainBudget, w.cfg.Cadence = 10, ms(1000)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/daolease/daolease/pkg/lease"
@@ -11,6 +12,8 @@ type holder struct {
 	Queue    []queued   `json:"queue,omitempty"`
 	Answered []answered `json:"answered,omitempty"`
 	More     bool       `json:"more,omitempty"` // in the journal: this continues what stood before
+
+	newest int64 // token of the last answer that was a grant; of this incarnation, and not kept
 }
 
 // queued is a proposal that the judge is to answer.
@@ -44,6 +47,13 @@ func (l *ledger) answer(name, proposal string) (answered, bool) {
 		return h.answer(proposal)
 	}
 	return answered{}, false
+}
+
+// inTurn are the holders whose proposals wait, those granted nothing or the longest ago first.
+func (l *ledger) inTurn() []string {
+	names := sortedKeys(l.asking)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(l.holders[a].newest, l.holders[b].newest) })
+	return names
 }
 
 // enqueue has a proposal wait for its answer.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -195,18 +196,65 @@ func TestEveryKeyOfAHeaderIsOnThePage(t *testing.T) {
 	}
 }
 
-func TestFormatPagesAreSound(t *testing.T) {
+// handWritten are the pages that no command tree makes.
+func handWritten(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("../man/*.[57]")
+	if err != nil || len(pages) != 4 {
+		t.Fatalf("%v, %v", pages, err)
+	}
+	return pages
+}
+
+func TestHandWrittenPagesAreSound(t *testing.T) {
 	mandoc, err := exec.LookPath("mandoc")
 	if err != nil {
 		t.Skip("there is no mandoc here")
 	}
-	pages, err := filepath.Glob("../man/*.5")
-	if err != nil || len(pages) != 3 {
-		t.Fatalf("%v, %v", pages, err)
-	}
-	for _, page := range pages {
+	for _, page := range handWritten(t) {
 		if out, err := exec.Command(mandoc, "-T", "lint", "-W", "warning", page).CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
+
+func TestHandWrittenPagesReferToPagesThatAreThere(t *testing.T) {
+	found := 0
+	for _, page := range handWritten(t) {
+		for _, ref := range regexp.MustCompile(`(?m)^\.Xr (daolease\S*) (\d)`).FindAllStringSubmatch(formatPage(t, filepath.Base(page)), -1) {
+			found++
+			if _, err := os.Stat(filepath.Join("../man", ref[1]+"."+ref[2])); err != nil {
+				t.Errorf("%s refers to %s(%s): %v", page, ref[1], ref[2], err)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d references were found", found)
+	}
+}
+
+// Numbers in the page are those of the program: a duration that an example shows can be judged, and what it promises of
+// a dead holder is duration + tolerance + cadence.
+func TestTheNumbersOfTheHoldingPage(t *testing.T) {
+	page := formatPage(t, "daolease-holding.7")
+	_, rest, _ := strings.Cut(page, ".Sh EXAMPLES\n")
+	_, example, _ := strings.Cut(rest, ".Bd -literal -offset indent\n")
+	example, _, _ = strings.Cut(example, ".Ed")
+	c, err := parseConfig("example", []byte(example))
+	if err != nil {
+		t.Fatalf("%v, of\n%s", err, example)
+	}
+	free := c.Subjects[0].Duration + c.Tolerance + c.Cadence
+	if want := fmt.Sprintf("blocks for at most %d s", int(free.Seconds())); !strings.Contains(strings.ReplaceAll(page, "\n", " "), want) {
+		t.Errorf("the page does not say %q", want)
+	}
+	durations := regexp.MustCompile(`(?m)^ +duration: (\S+)$`).FindAllStringSubmatch(rest, -1)
+	if len(durations) != 3 {
+		t.Fatalf("%v", durations)
+	}
+	for _, d := range durations {
+		if span, err := parseSpan(d[1]); err != nil || span < 2*c.Cadence+c.Tolerance {
+			t.Errorf("a duration of %s cannot be judged: %v", d[1], err)
 		}
 	}
 }
