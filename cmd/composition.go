@@ -175,8 +175,10 @@ func (c *Composition) holderTicks(name string) (*stream.File, error) {
 	})
 }
 
-// open opens a file medium whose new files get the owner of the folder they lie in.
+// open opens a file medium whose new files get the owner of the folder they lie in. One that is kept whole never
+// evicts.
 func (c *Composition) open(path string, o stream.FileOptions) (*stream.File, error) {
+	o.SelfEvict = o.SelfEvict && o.Retention.Capacity > 0
 	o.Created = c.app.adopt
 	return stream.OpenFile(path, o)
 }

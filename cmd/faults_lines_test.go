@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -128,5 +129,51 @@ func TestFaultDamagedLines(t *testing.T) {
 	}
 	if facts != want.facts || len(want.damage) != 0 {
 		t.Errorf("%d facts of %d; %d damaged lines were named, %d not", facts, want.facts, named, len(want.damage))
+	}
+}
+
+// TestFaultDamagedLinesInTheLog has the command tell of such a file: each fact once and in order, each damage by its
+// position.
+func TestFaultDamagedLinesInTheLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, quick+"retention: {holders: complete}\nsubjects: [{match: \"*\", reclaim: none}]\n", nil)
+	w.must(os.MkdirAll(w.path("holders/alice"), 0o755))
+	lines := 200_000
+	if testing.Short() {
+		lines = 50_000
+	}
+	want := writeLines(t, w.path("holders/alice/facts.jsonl"), lines)
+	w.must(os.Chmod(w.path("holders/alice/facts.jsonl"), 0o644))
+	cmd := w.cmd("log", "--medium", "alice", "-o", "jsonl")
+	out, err := cmd.StdoutPipe()
+	w.must(err)
+	w.must(cmd.Start())
+	facts, told := 0, bufio.NewScanner(out)
+	told.Buffer(nil, 8<<20)
+	for told.Scan() {
+		var l struct {
+			Position *stream.Position `json:"position"`
+			Kind     string           `json:"kind"`
+			Brief    string           `json:"brief"`
+			Verdict  string           `json:"verdict"`
+		}
+		w.must(json.Unmarshal(told.Bytes(), &l))
+		switch l.Verdict {
+		case "undecodable", "defective", "damaged":
+			if l.Position == nil || !want.damage[*l.Position] {
+				t.Errorf("no damage is there: %s", told.Text())
+				continue
+			}
+			delete(want.damage, *l.Position)
+		default:
+			if l.Kind != "renewal" || l.Brief != fmt.Sprint(facts) {
+				t.Fatalf("fact %d should be here: %s", facts, told.Text())
+			}
+			facts++
+		}
+	}
+	w.must(errors.Join(told.Err(), w.wait(cmd)))
+	if facts != want.facts || len(want.damage) != 0 {
+		t.Errorf("%d facts of %d; %d damaged lines were not named", facts, want.facts, len(want.damage))
 	}
 }
