@@ -19,7 +19,6 @@ type crowd struct {
 	over    bool
 	waiting map[*exec.Cmd]bool
 	turns   map[string]int // by holder
-	holding string         // whoever holds it now
 }
 
 const (
