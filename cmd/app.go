@@ -58,7 +58,7 @@ func newApp() *App {
 	return &App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Env: os.Getenv, Environ: os.Environ, Cwd: os.Getwd, Hostname: os.Hostname,
-		Clock: systemClock{}, Zone: time.Local, Users: systemUsers(), UID: os.Geteuid(), Program: program,
+		Clock: newOneBoot(systemClock{}), Zone: time.Local, Users: systemUsers(), UID: os.Geteuid(), Program: program,
 		OutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Size:          terminalSize,

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -44,4 +45,26 @@ func TestEnvironmentFakesNoClock(t *testing.T) {
 	if after := c.Boot(); after < before || after > before+600_000 {
 		t.Errorf("from %d to %d", before, after)
 	}
+}
+
+// The boot is asked for once.
+func TestOneBoot(t *testing.T) {
+	asked := 0
+	c := newOneBoot(countsBoots{systemClock{}, &asked})
+	if id := c.BootID(); id != "boot 1" || c.BootID() != id || asked != 1 {
+		t.Errorf("boot %q, asked %d times", c.BootID(), asked)
+	}
+	if c.Running() <= 0 {
+		t.Error("the clock behind it is not asked for the time")
+	}
+}
+
+type countsBoots struct {
+	Clock
+	asked *int
+}
+
+func (c countsBoots) BootID() string {
+	*c.asked++
+	return fmt.Sprint("boot ", *c.asked)
 }

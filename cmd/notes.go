@@ -59,11 +59,12 @@ func (n *notes) live() []string {
 	return ids
 }
 
-// writeNotes replaces a holder's notes.
+// writeNotes replaces a holder's notes. The folder is not synced: after a power loss, which is another boot, they
+// are void whichever they are, and of those before them the older name no lease that was never held.
 func (c *Composition) writeNotes(name string, n *notes) error {
 	text, err := json.Marshal(n)
 	if err == nil {
-		err = c.app.replaceFile(c.notes(name), append(text, '\n'), 0o600)
+		err = c.app.exchangeFile(c.notes(name), append(text, '\n'), 0o600)
 	}
 	if unwritable(err) {
 		return fail(exitNotAppended, "", "the notes of %q cannot be kept: %w", name, err)

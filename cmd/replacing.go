@@ -30,10 +30,18 @@ func readTokenFile(path string) (int64, error) {
 // tokenLine is what such a file says.
 func tokenLine(token int64) []byte { return []byte(strconv.FormatInt(token, 10) + "\n") }
 
-// replaceFile replaces a small file at once: temporary file, sync, rename, sync of the folder. A crash leaves
-// the old or the new. Whoever calls it has a lock that keeps out all others who do, so that the temporary file that a
-// killed one left is nobody's.
+// replaceFile replaces a small file at once and for good: the new one outlasts a power loss.
 func (a *App) replaceFile(path string, text []byte, mode fs.FileMode) error {
+	if err := a.exchangeFile(path, text, mode); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// exchangeFile replaces a small file at once: temporary file, sync, rename. A crash leaves the old or the new, a
+// power loss some old one or the new. Whoever calls it has a lock that keeps out all others who do, so that the
+// temporary file that a killed one left is nobody's.
+func (a *App) exchangeFile(path string, text []byte, mode fs.FileMode) error {
 	fresh := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -49,7 +57,7 @@ func (a *App) replaceFile(path string, text []byte, mode fs.FileMode) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(fresh))
 	}
-	return syncFolder(filepath.Dir(path))
+	return nil
 }
 
 func (a *App) fill(f *os.File, text []byte, mode fs.FileMode) (err error) {

@@ -56,6 +56,30 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// What is plainly a header is read as the decoder would; of what the decoder refuses, nothing is plainly one.
+func TestPlainHeadersAreReadAsDecoded(t *testing.T) {
+	const begin, middle = `{"dao.stream/type":"jsonl","dao.stream/identity":"`, `","dao.stream/base":`
+	plain := 0
+	for _, identity := range []string{"x", newIdentity(), strings.Repeat("a", 64), strings.Repeat("a", 65), "", "a b", `a\u0062`, "é"} {
+		for _, base := range []string{"0", "7", "4503599627370496", "4503599627370497", "-1", "-0", "+1", "007", "1.0", "1e3", `"1"`, "null", "", " 1", "1 ", "0x1", "1_0"} {
+			for _, end := range []string{"}", "}}", "} ", `,"dao.stream/format":3}`, `,"x":1}`, ""} {
+				line := []byte(begin + identity + middle + base + end)
+				got, plainly := plainHeader(line)
+				want, is := decodeHeader(line)
+				if plainly && (!is || got != want) {
+					t.Errorf("%s: plainly %+v, decoded %+v %t", line, got, want, is)
+				}
+				if plainly {
+					plain++
+				}
+			}
+		}
+	}
+	if plain != 9 {
+		t.Errorf("%d lines are plainly headers, want three identities with three bases", plain)
+	}
+}
+
 func TestSuccessors(t *testing.T) {
 	if h := (header{identity: "x", base: 5, format: 2}).successor(9, 0); h != (header{identity: "x", base: 9, format: 2}) {
 		t.Errorf("%+v", h)
