@@ -18,8 +18,8 @@ const (
 	Aborted Outcome = "aborted" // the machine failed: see Abort
 )
 
-// Report is what one pass did (SPEC 9). Lists are never nil. Spans and readings are durations in the base
-// unit.
+// Report is what one pass did (SPEC 9). Lists are never nil, and those of leases that were granted or heard of are in
+// the order in which that happened. Spans and readings are durations in the base unit.
 type Report struct {
 	Pass        uint64          `json:"pass"`
 	Incarnation uint64          `json:"incarnation"`
