@@ -91,6 +91,10 @@ func exitStatus(cmd *cobra.Command) []string {
 func addExitStatus(root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if isTopic(cmd) {
+			fmt.Fprintln(cmd.OutOrStdout(), cmd.Long)
+			return
+		}
 		help(cmd, args)
 		if !cmd.HasAvailableSubCommands() {
 			fmt.Fprintf(cmd.OutOrStdout(), "\nExit status:\n  %s\n", strings.Join(exitStatus(cmd), "\n  "))

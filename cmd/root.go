@@ -77,6 +77,7 @@ runs where the resource is: it reads them, takes back what has fallen silent, an
 	)
 	root.AddCommand(commands(app)...)
 	root.AddCommand(otherVerbs()...)
+	root.AddCommand(topics()...)
 	root.SetHelpCommand(newHelpCmd())
 	root.SetCompletionCommandGroupID(groupAnyone)
 	root.InitDefaultHelpCmd()
@@ -109,9 +110,9 @@ func refuseBare(cmd *cobra.Command) {
 // newHelpCmd is help that exits 2 where there is nothing of that name, as cobra's own does not.
 func newHelpCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "Help about any command",
-		Example: "  daolease help propose",
+		Use:     "help [COMMAND | TOPIC]",
+		Short:   "Help about any command, and on concepts, files and exit-codes",
+		Example: "  daolease help propose\n  daolease help concepts",
 		GroupID: groupAnyone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
