@@ -7,12 +7,18 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/daolease/daolease/pkg/lease"
 )
 
 type logOptions struct {
 	follow, raw bool
 	all, ticks  bool
 	media       []string
+	lease       string
+	author      string
+	kinds       []string
+	idle        bool // only what does not count
 	output      outputFlag
 }
 
@@ -23,9 +29,16 @@ func (o *logOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.all, "all", false, "also lines that are no lease facts")
 	f.BoolVar(&o.ticks, "ticks", false, "also the tick streams")
 	f.StringArrayVar(&o.media, "medium", nil, "only this medium: grantor, ticks, `NAME` of a holder or NAME/ticks (may be repeated)")
+	f.StringVar(&o.lease, "lease", "", "only facts about the lease or proposal of this `id`")
+	f.StringVar(&o.author, "author", "", "only what this `name` wrote")
+	f.StringArrayVar(&o.kinds, "kind", nil, "only this `kind`: "+strings.Join(lineKinds(), ", ")+" (may be repeated)")
+	f.BoolVar(&o.idle, "not-counting", false, "only what does not count, and why")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(lineKinds(), cobra.ShellCompDirectiveNoFileComp))
 	addOutput(cmd, &o.output, []string{"table", "jsonl"})
 	cmd.MarkFlagsMutuallyExclusive("raw", "output")
-	cmd.MarkFlagsMutuallyExclusive("raw", "all")
+	for _, filter := range []string{"all", "lease", "author", "kind", "not-counting"} {
+		cmd.MarkFlagsMutuallyExclusive("raw", filter)
+	}
 }
 
 func newLogCmd(app *App) *cobra.Command {
@@ -39,15 +52,25 @@ fact carries a time, so there is no order across media. Who wrote a fact is told
 does not count is shown with the reason: it is defective, inadmissible, by the wrong author, or about a lease that
 is not known. This is a reader's judgement; a judge may have read facts of different media in another order.
 
+On a terminal what does not count is coloured: dim for what is ignored, yellow for a wrong author and what is
+inadmissible, red for what is damaged, undecodable or defective, and for gaps.
+
 log changes nothing. With --raw the lines of one medium are printed byte for byte; on a terminal control
 characters in them are escaped.`,
 		Example: `  daolease log                       # every fact
   daolease log -f --medium alice     # what alice writes, as it comes
+  daolease log --lease "$DAOLEASE_LEASE"
+  daolease log --not-counting        # what is dropped or ignored, and why
   daolease log --raw --medium grantor | jq .`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.raw && len(o.media) != 1 {
 				return usagef("as in: daolease log --raw --medium grantor", "--raw is about one --medium")
+			}
+			for _, kind := range o.kinds {
+				if !slices.Contains(lineKinds(), kind) {
+					return usagef("the kinds are "+strings.Join(lineKinds(), ", "), "--kind: %q is no kind", kind)
+				}
 			}
 			c, err := find(app)
 			if err != nil {
@@ -119,14 +142,47 @@ func (o *logOptions) named(r *historyReader) error {
 
 // shows says whether a line is to be shown.
 func (o *logOptions) shows(m *historyMedium, l *historyLine) bool {
-	return o.wants(m.name) && (o.all || l.Verdict != lineForeign)
+	switch {
+	case !o.wants(m.name), !o.all && l.Verdict == lineForeign, o.idle && l.Counts:
+		return false
+	case o.author != "" && (l.Author == nil || *l.Author != o.author):
+		return false
+	case o.lease != "" && !l.names(o.lease):
+		return false
+	}
+	return len(o.kinds) == 0 || slices.Contains(o.kinds, l.Kind)
+}
+
+// names says that a line is about the lease or proposal of an id.
+func (l *historyLine) names(id string) bool {
+	return l.fact.Lease == id || l.fact.Proposal == id || l.named == id
+}
+
+// lineKinds are what a line can be.
+func lineKinds() []string {
+	kinds := []string{}
+	for _, kind := range []lease.Kind{lease.Proposal, lease.Grant, lease.Refusal, lease.Release, lease.Lapsed, lease.Renewal, lease.Tick} {
+		kinds = append(kinds, kind.String())
+	}
+	return append(kinds, lineDamaged, lineUndecodable, lineDefective, lineForeign, lineGap)
+}
+
+// verdictColour is how a line that does not count is shown on a terminal.
+func verdictColour(verdict string) string {
+	switch verdict {
+	case lineWrongAuthor, lineInadmissible, lineUnresolved:
+		return "\x1b[33m" // yellow
+	case lineDamaged, lineUndecodable, lineDefective, lineGap:
+		return "\x1b[31m" // red
+	}
+	return "\x1b[2m" // dim
 }
 
 // logPrinter prints lines as they come, many in one write.
 type logPrinter struct {
 	app           *App
 	o             *logOptions
-	dim           bool
+	coloured      bool
 	buf           []byte
 	medium, owner int             // widths of the columns of names
 	begun         map[string]bool // media of which a line was shown
@@ -136,7 +192,7 @@ type logPrinter struct {
 const logChunk = 64 << 10
 
 func newLogPrinter(app *App, o *logOptions) *logPrinter {
-	return &logPrinter{app: app, o: o, dim: app.styled(), begun: map[string]bool{}}
+	return &logPrinter{app: app, o: o, coloured: app.styled(), begun: map[string]bool{}}
 }
 
 // align fits the columns to the names that there are.
@@ -204,8 +260,8 @@ func (p *logPrinter) text(l *historyLine) {
 		line = strings.TrimRight(line, " ") + "  -- " + l.verdictText()
 	}
 	line = escape(line)
-	if p.dim && !l.Counts {
-		line = "\x1b[2m" + line + "\x1b[0m"
+	if p.coloured && !l.Counts {
+		line = verdictColour(l.Verdict) + line + "\x1b[0m"
 	}
 	p.buf = append(append(p.buf, line...), '\n')
 }

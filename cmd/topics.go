@@ -62,8 +62,8 @@ holders/NAME/facts.jsonl    proposals, renewals, releases of NAME
 holders/NAME/ticks.jsonl    NAME's readings
 holders/NAME/notes.json     what NAME holds, for its next command; private
 
-Each .jsonl is a medium: one JSON value a line, appended to, never changed: daolease-stream(5). Beside it lies .lock, and
-after an eviction .1 with what came before.`
+Each .jsonl is a medium: one JSON value a line, appended to, never changed: daolease-stream(5). Beside it lies .lock,
+and after an eviction .1 with what came before.`
 
 // exitCodesText is what each exit status means, in their order.
 func exitCodesText() string {
