@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +17,13 @@ import (
 
 type checkOptions struct {
 	live   bool
+	every  spanFlag
 	output outputFlag
 }
 
 func (o *checkOptions) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.live, "live", false, "also: is a judge passing, does a reclaim keep failing, what waits for an answer")
+	addSpan(cmd.Flags(), &o.every, "renew-every", "size for holders that renew every `span`, not at a third of the duration", false)
 	addOutput(cmd, &o.output, []string{"table", "json", "jsonl", "yaml"})
 }
 
@@ -38,9 +41,13 @@ reclaim keeps failing, and which proposals wait for an answer.
 A problem is something that does not work, or will not be read; it has check exit 10. Advice has not. check changes
 nothing, and creates no file.`,
 		Example: `  daolease check
+  daolease check --renew-every 1min  # is a cron job often enough?
   daolease check --live -o json      # for monitoring`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.every.Given && o.every.D <= 0 {
+				return usagef("as in: daolease check --renew-every 10s", "--renew-every: nobody renews every 0s")
+			}
 			c, err := find(app)
 			if err != nil {
 				return err
@@ -81,6 +88,7 @@ type checker struct {
 	comp   *Composition
 	uid    int // the judge's user
 	mounts string
+	every  time.Duration // how often holders renew; 0: at a third of the duration
 	report checkReport
 }
 
@@ -95,6 +103,7 @@ func newChecker(c *Composition) *checker {
 
 func runCheck(ctx context.Context, c *Composition, o *checkOptions) error {
 	k := newChecker(c)
+	k.every = o.every.D
 	if err := k.run(ctx, o.live); err != nil {
 		return err
 	}

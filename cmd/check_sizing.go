@@ -11,16 +11,21 @@ import (
 type sizing struct {
 	Match      string         `json:"match"`
 	Duration   lease.Duration `json:"duration"`
-	RenewEvery lease.Duration `json:"renew_every"` // a third
+	RenewEvery lease.Duration `json:"renew_every"` // a third, unless it was asked for another
 	Missed     int            `json:"missed"`      // renewals that may be missed in a row
 	SilentPast lease.Duration `json:"silent_past"` // after the last renewal: duration and tolerance
 	TakenBy    lease.Duration `json:"taken_by"`    // the latest at which a passing judge concludes it: a cadence later
 	Text       string         `json:"text"`
 }
 
-// missedRenewals is how many renewals in a row a holder that renews at a third can miss: the next one still comes
-// before its bound.
+// missedRenewals is how many renewals in a row a holder can miss that renews just under a third, as hold does: the
+// next one still comes before its bound.
 const missedRenewals = 2
+
+// missed is the same of a holder that renews every so often: the next one has to come before the bound, not at it.
+func missed(duration, every time.Duration) int {
+	return max(0, int((duration-time.Millisecond)/every)-1)
+}
 
 // sizing says what the durations mean, and advises where they fit badly.
 func (k *checker) sizing() {
@@ -39,12 +44,19 @@ func (k *checker) sizing() {
 func (k *checker) sizeOf(r *SubjectRule) sizing {
 	c := k.comp.Config
 	span := func(d time.Duration) lease.Duration { return c.durationOf(c.baseUp(d)) }
-	past := r.Duration + c.Tolerance
+	past, every, survived := r.Duration+c.Tolerance, r.Duration/3, missedRenewals
+	if k.every > 0 {
+		every, survived = k.every, missed(r.Duration, k.every)
+	}
+	plural := "s"
+	if survived == 1 {
+		plural = ""
+	}
 	return sizing{
-		Match: r.Match, Duration: span(r.Duration), RenewEvery: span(r.Duration / 3), Missed: missedRenewals,
+		Match: r.Match, Duration: span(r.Duration), RenewEvery: span(every), Missed: survived,
 		SilentPast: span(past), TakenBy: span(past + c.Cadence),
-		Text: fmt.Sprintf("%s: with %s a holder renews every %s and survives %d missed renewals; one that died is concluded silent %s to %s after its last renewal",
-			r.Match, formatSpan(r.Duration), formatSpan(r.Duration/3), missedRenewals, formatSpan(past), formatSpan(past+c.Cadence)),
+		Text: fmt.Sprintf("%s: with %s a holder renews every %s and survives %d missed renewal%s; one that died is concluded silent %s to %s after its last renewal",
+			r.Match, formatSpan(r.Duration), formatSpan(every), survived, plural, formatSpan(past), formatSpan(past+c.Cadence)),
 	}
 }
 
@@ -57,6 +69,10 @@ func (k *checker) adviseOn(r *SubjectRule) {
 			name = "duration" // whose default it is
 		}
 		return k.keyPlace(ruleKey(r.Index, name))
+	}
+	if k.every > 0 && 2*k.every >= r.Duration {
+		k.advice(place("duration"), fmt.Sprintf("raise it to %s, so that two renewals in a row may be missed, or renew every %s", formatSpan(3*k.every+time.Second), formatSpan(r.Duration/3)),
+			"%s: renewing every %s is not often enough for a lease of %s: it has to be less than half of it, or one missed renewal loses the lease", r.Match, formatSpan(k.every), formatSpan(r.Duration))
 	}
 	switch auto := r.Answer == "auto"; {
 	case auto && r.Longest < least:

@@ -266,3 +266,33 @@ func TestEvidenceBeforeItsGrantIsRead(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
+
+// Filters show what they say, and on a terminal the colour says how little a line counts.
+func TestLogFilters(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "build", "alice", `,"dao.lease/proposal":"P1"`), "junk")
+	appendTo(t, w.factsOf("alice"), proposalFor("P1", "build", ""), renewalOf("L1"), renewalOf("L9"))
+	appendTo(t, w.factsOf("bob"), releaseOf("L1"))
+	for args, want := range map[string]string{
+		"--lease L1": "grant renewal release", "--lease P1": "grant proposal", "--author bob": "release", "--kind renewal": "renewal renewal",
+		"--kind grant --kind proposal": "grant proposal", "--not-counting": "undecodable renewal release", "--not-counting --author alice": "renewal",
+	} {
+		kinds := ""
+		for _, l := range w.logged(t, args) {
+			kinds += " " + l.Kind
+		}
+		if strings.TrimSpace(kinds) != want {
+			t.Errorf("log %s shows%s, want %s", args, kinds, want)
+		}
+	}
+	w.must(t, exitUsage, "log --kind rumour")
+	w.must(t, exitUsage, "log --raw --medium grantor --lease L1")
+	w.OutIsTerminal, w.env["TERM"] = true, "xterm"
+	out, _ := w.must(t, 0, "log")
+	for colour, n := range map[string]int{"\x1b[31m": 1, "\x1b[33m": 1, "\x1b[2m": 1, "\x1b[0m": 3} {
+		if strings.Count(out, colour) != n {
+			t.Errorf("%d of %q in %q", strings.Count(out, colour), colour, out)
+		}
+	}
+}

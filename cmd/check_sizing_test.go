@@ -1,0 +1,38 @@
+package cmd
+
+import (
+	"testing"
+	"time"
+)
+
+// A holder survives as many missed renewals as leave the next one before its bound, which is never at it.
+func TestMissedRenewals(t *testing.T) {
+	for _, c := range []struct {
+		duration, every time.Duration
+		want            int
+	}{
+		{30 * time.Second, 10 * time.Second, 1}, {30 * time.Second, 9999 * time.Millisecond, 2}, {30 * time.Second, 5 * time.Second, 4},
+		{30 * time.Second, 15 * time.Second, 0}, {30 * time.Second, time.Minute, 0}, {5 * time.Minute, time.Minute, 3},
+	} {
+		if got := missed(c.duration, c.every); got != c.want {
+			t.Errorf("%v renewed every %v survives %d, want %d", c.duration, c.every, got, c.want)
+		}
+	}
+}
+
+func TestCheckSizesForAnInterval(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, "subjects:\n  - match: short\n    reclaim: none\n    duration: 90s\n  - match: \"*\"\n    reclaim: none\n    duration: 5min\n")
+	w.must(t, 0, "judge --once")
+	r := w.checked(t, "--renew-every 1min")
+	if r.Sizing[0].Missed != 0 || r.Sizing[1].Missed != 3 {
+		t.Errorf("%+v", r.Sizing)
+	}
+	contains(t, r.Sizing[1].Text, "renews every 1m and survives 3 missed renewals")
+	if len(r.Findings) != 1 || r.Findings[0].Severity != isAdvice {
+		t.Fatalf("%+v", r.Findings)
+	}
+	contains(t, r.Findings[0].Meaning, "renewing every 1m is not often enough for a lease of 1m30s")
+	w.must(t, exitUsage, "check --renew-every 0s")
+	w.must(t, exitUsage, "check --renew-every 5")
+}
