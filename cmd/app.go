@@ -33,10 +33,11 @@ type App struct {
 	Size                         func() (width, height int) // of the terminal; zeros where there is none
 	Unread                       func(context.Context) bool // waits until nobody can read stdout any more
 
-	args    []string     // of this run
-	dirFlag string       // -C
-	asFlag  string       // --as
-	log     slog.Handler // what is said goes here instead of to stderr as text; nil: as text
+	args     []string     // of this run
+	dirFlag  string       // -C
+	asFlag   string       // --as
+	log      slog.Handler // what is said goes here instead of to stderr as text; nil: as text
+	progress *progress    // the line on stderr that is drawn over; nil: none
 }
 
 // Main runs the process's own arguments and answers its exit code (SPEC 9).

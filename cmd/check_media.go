@@ -55,7 +55,12 @@ type tally struct {
 func (k *checker) media(ctx context.Context) error {
 	found := map[[2]string]*tally{}
 	var order [][2]string
+	read, progress := 0, k.comp.app.startProgress()
+	defer progress.clear()
 	r, err := newHistoryReader(k.comp, func(m *historyMedium, l historyLine) error {
+		if read++; read%1024 == 0 {
+			progress.at("checking %s: %d lines read", m.name, read)
+		}
 		key := [2]string{m.file.Path(), l.Verdict}
 		if l.Counts || l.Verdict == lineForeign || l.Verdict == lineIgnored {
 			return nil

@@ -138,6 +138,7 @@ func (a *App) complain(message, hint string) {
 		a.record(slog.LevelError, message, attrs...)
 		return
 	}
+	a.progress.clear()
 	text := "daolease: " + oneLine(message) + "\n"
 	if hint != "" {
 		text += "hint: " + oneLine(hint) + "\n"

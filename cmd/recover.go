@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -222,10 +223,16 @@ func (p *procedures) all(ctx context.Context, tasks []judge.Task) []error {
 	errs := make([]error, len(tasks))
 	room := make(chan struct{}, p.config.Reclaim.Parallel)
 	var running sync.WaitGroup
+	var ended atomic.Int64
+	progress := p.comp.app.startProgress()
+	defer progress.clear()
 	for i, t := range tasks {
 		room <- struct{}{}
 		running.Go(func() {
-			defer func() { <-room }()
+			defer func() {
+				progress.at("taking back: %d of %d", ended.Add(1), len(tasks))
+				<-room
+			}()
 			rule, found := p.config.rule(t.Subject)
 			if !found {
 				errs[i] = fmt.Errorf("no entry of subjects in %s matches %q", configFile(p.comp.Dir), t.Subject.Text())
