@@ -415,13 +415,33 @@ func TestGroupThatWouldNotDieKeepsTheLock(t *testing.T) {
 	}
 }
 
-func TestYoungerThan(t *testing.T) {
+func TestPIDsAfter(t *testing.T) {
 	for _, c := range []struct {
 		since, last int
 		want        []int
-	}{{0, 30, []int{10, 20, 30}}, {10, 30, []int{20, 30}}, {20, 12, []int{10, 20, 30}}, {20, 0, []int{10, 20, 30}}} {
-		if got := youngerThan(c.since, c.last, []int{10, 20, 30}); !slices.Equal(got, c.want) {
-			t.Errorf("since %d, last %d: %v, want %v", c.since, c.last, got, c.want)
+	}{
+		{0, 3000, []int{1000, 2000, 3000}}, {1000, 3000, []int{2000, 3000}}, {2000, 1200, []int{1000, 2000, 3000}}, {2000, 0, []int{1000, 2000, 3000}},
+		{1000, 1003, []int{1001, 1002, 1003}}, {1000, 1000, nil},
+	} {
+		got, err := pidsAfter(c.since, c.last, func() ([]int, error) { return []int{1000, 2000, 3000}, nil })
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("since %d, last %d: %v, %v, want %v", c.since, c.last, got, err, c.want)
+		}
+	}
+}
+
+func TestThreadsAreNoProcesses(t *testing.T) {
+	self := os.Getpid()
+	if !isProcess(self) {
+		t.Error("this process is none")
+	}
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil || len(threads) < 2 {
+		t.Fatal(threads, err)
+	}
+	for _, thread := range threads {
+		if tid, err := strconv.Atoi(thread.Name()); err != nil || tid != self && isProcess(tid) {
+			t.Errorf("thread %s: %v", thread.Name(), err)
 		}
 	}
 }

@@ -94,26 +94,43 @@ func members(n note) ([]int, error) {
 // openers are the processes that have the same file open, this descriptor of ours not counted. With since, only
 // pids given out after that one are looked at, unless pids have begun anew.
 func openers(f *os.File, since int) ([]opener, error) {
-	pids, err := allPIDs()
+	pids, err := pidsAfter(since, lastPID(), allPIDs)
 	if err != nil {
 		return nil, err
 	}
 	var found []opener
-	for _, pid := range youngerThan(since, lastPID(), pids) {
-		if o, ok := opens(pid, f); ok {
+	for _, pid := range pids {
+		if o, ok := opens(pid, f); ok && isProcess(pid) {
 			found = append(found, o)
 		}
 	}
 	return found, nil
 }
 
-// youngerThan are the pids given out after one, where last was given out last. When pids have begun anew since, or
-// last cannot be told, they are all.
-func youngerThan(since, last int, pids []int) []int {
-	if last < since {
-		return pids
+// isProcess tells a process from a thread, which has a number of the same kind and can be looked at by it too.
+func isProcess(pid int) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	return err == nil && strings.Contains(string(text), "\nTgid:\t"+strconv.Itoa(pid)+"\n")
+}
+
+// fewPIDs is how many pids are tried one by one, which costs less than listing all processes.
+const fewPIDs = 64
+
+// pidsAfter are the pids that may have been given out after one, where last was given out last. When pids have begun
+// anew since, or last cannot be told, they are all.
+func pidsAfter(since, last int, all func() ([]int, error)) ([]int, error) {
+	if since > 0 && last >= since && last-since <= fewPIDs {
+		var pids []int
+		for pid := since + 1; pid <= last; pid++ {
+			pids = append(pids, pid)
+		}
+		return pids, nil
 	}
-	return slices.DeleteFunc(pids, func(pid int) bool { return pid <= since })
+	pids, err := all()
+	if last >= since {
+		pids = slices.DeleteFunc(pids, func(pid int) bool { return pid <= since })
+	}
+	return pids, err
 }
 
 // opens tells whether a process has the file open, and how. A process that cannot be looked into is another user's.
