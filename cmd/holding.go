@@ -219,6 +219,9 @@ func (t *turn) elsewhere(ctx context.Context) error {
 // read takes a reading. Where there is none yet it is unusable, and no error: one may still propose and release.
 func (t *turn) read(ctx context.Context) error {
 	t.adapter.remember(t.notes.Tick, t.notes.Boot, t.notes.Clock)
+	if t.adapter.cursor == "" && t.notes.Tick > 0 && !t.notes.voidIn(t.app.Clock.BootID(), t.comp.Config.Units.Base()) && !t.adapter.external {
+		t.adapter.cursor = t.notes.Ticks // a short command need not read all ticks that are retained
+	}
 	reading, err := t.adapter.tick(ctx, t.notes.State.Now)
 	if errors.Is(err, errNoReading) {
 		return nil
@@ -255,7 +258,7 @@ func (t *turn) save() error {
 	}
 	n := notes{Host: host, Boot: t.app.Clock.BootID(), Unit: t.comp.Config.Units.Base(), State: t.h.State, Config: t.comp.Config.held()}
 	if from := t.adapter.noted; from.boot == n.Boot {
-		n.Tick, n.Clock = from.reading, from.clock
+		n.Tick, n.Clock, n.Ticks = from.reading, from.clock, t.adapter.cursor
 	}
 	return t.comp.writeNotes(t.name, &n)
 }

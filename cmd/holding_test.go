@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -413,5 +414,40 @@ func TestReleaseIsNotedBeforeItIsWritten(t *testing.T) {
 	free()
 	if code := <-done; code != 0 {
 		t.Errorf("exit %d", code)
+	}
+}
+
+// The tick stream is read on from where the last command came to, and what others appended meanwhile counts.
+func TestTicksAreReadOnFromTheNotes(t *testing.T) {
+	w := newFakeWorld(t)
+	c := w.composition(t, tinyConfig)
+	w.held(t)
+	path := filepath.Join(c.holderDir("alice"), "ticks.jsonl")
+	came := func() stream.Position {
+		t.Helper()
+		at, err := stream.CursorPosition(w.notesOf(t, "alice").Ticks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	before := came()
+	w.must(t, 0, "--as alice renew")
+	if after := came(); before == 0 || after <= before {
+		t.Fatalf("the ticks were read to %v, then to %v", before, after)
+	}
+	now := w.notesOf(t, "alice").State.Now
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fmt.Fprintf(f, "{\"dao.lease/event\":\"dao.lease/tick\",\"dao.lease/reading\":{\"ms\":%d}}\n", now+5000)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.must(t, 0, "--as alice renew")
+	w.must(t, 0, "--as alice renew")
+	if n := w.notesOf(t, "alice"); n.State.Now < now+5000 {
+		t.Errorf("a tick of %d was appended by hand, and the reading is %d", now+5000, n.State.Now)
 	}
 }

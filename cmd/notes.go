@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/daolease/daolease/pkg/lease"
+	"github.com/daolease/daolease/pkg/stream"
 )
 
 // notes is what a holder keeps between commands (SPEC 7): its state, and the boot, clock and table of units that
@@ -20,6 +21,8 @@ type notes struct {
 	State lease.State `json:"state"`
 	// Config is what the holder needs of the configuration, as it was read last.
 	Config *heldConfig `json:"config,omitempty"`
+	// Ticks is how far the tick stream was read: what stands before it is in Tick.
+	Ticks stream.Cursor `json:"ticks,omitempty"`
 }
 
 // maxNotes is the most bytes that notes may have. What they keep is bounded well below.
