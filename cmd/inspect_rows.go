@@ -25,7 +25,7 @@ func (s *survey) eachLease(ctx context.Context, o *inspectOptions, take func(lea
 		}
 	}
 	if s.view != nil && !o.all && o.filter.state != stateLapsed {
-		return s.countOpen(ctx)
+		return s.countOpen(ctx, nil)
 	}
 	r, grants, err := s.readGrants(ctx, s.view == nil)
 	if err != nil {
@@ -39,13 +39,18 @@ func (s *survey) eachLease(ctx context.Context, o *inspectOptions, take func(lea
 			}
 		}
 	}
-	return s.countOpen(ctx)
+	return s.countOpen(ctx, r)
 }
 
 // countOpen counts the proposals that wait for an answer. Those that the judge is to answer, its ledger has; the
-// media are read where others may wait.
-func (s *survey) countOpen(ctx context.Context) error {
-	byHand := s.view == nil
+// media are read where others may wait. Without a ledger r has read them all.
+func (s *survey) countOpen(ctx context.Context, r *historyReader) error {
+	if s.view == nil {
+		open := len(r.open())
+		s.doc.Open = &open
+		return nil
+	}
+	byHand := false
 	for i := range s.comp.Config.Subjects {
 		byHand = byHand || s.comp.Config.Subjects[i].Answer != "auto"
 	}

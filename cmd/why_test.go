@@ -88,3 +88,17 @@ func TestWhyFromTheMediaAlone(t *testing.T) {
 	appendTo(t, w.grantorFacts(), `{"dao.lease/status":"dao.lease/lapsed","dao.lease/lease":"L1","dao.lease/cause":"silence"}`, writtenGrant("L2", "build", "bob", ""))
 	says(t, w.told(t, "build"), "alice lost build by silence (lease L1)", "bob (lease L2) was granted it, and no end of that is recorded, which proves nothing")
 }
+
+// Where nobody noted a time of day, readings are told, in words that can be read aloud.
+func TestWhyTellsReadings(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, "ticks: external\n"+tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "build", "alice", ""))
+	w.must(t, 0, "tick 5s")
+	w.must(t, 0, "judge --once")
+	says(t, w.told(t, "build"), "alice holds build since reading 5s (lease L1)")
+	appendTo(t, w.factsOf("alice"), releaseOf("L1"))
+	w.must(t, 0, "tick 6s")
+	w.must(t, 0, "judge --once")
+	says(t, w.told(t, "build"), "alice gave build back at reading 6s (lease L1)")
+}

@@ -52,7 +52,7 @@ func (s *survey) lostText(row leaseRow, story *tenure) string {
 func (s *survey) losingText(row leaseRow, story *tenure) string {
 	when := ""
 	if story != nil && story.Pending > 0 {
-		when = " since " + s.when(story.Pending)
+		when = " " + s.sinceWhen(story.Pending)
 	}
 	return fmt.Sprintf("%s is losing %s by %s%s (lease %s)", row.Holder, row.Subject.Text(), row.Cause, when, row.Lease) + s.causeWords(row, story)
 }
@@ -73,7 +73,7 @@ func (s *survey) causeWords(row leaseRow, story *tenure) string {
 func (s *survey) holdsText(row leaseRow) string {
 	text := fmt.Sprintf("%s holds %s", row.Holder, row.Subject.Text())
 	if row.Start != nil {
-		text += " since " + s.whenOf(*row.Start)
+		text += " " + s.sinceWhen(s.count(*row.Start))
 	}
 	return text + fmt.Sprintf(" (lease %s%s)", row.Lease, tokenWords(row))
 }
@@ -119,7 +119,7 @@ func (s *survey) evidenceWords(row leaseRow, story *tenure) string {
 	if kind == evidenceUnknown {
 		text += ", evidence unknown"
 		if n := lastDoubt(story); n > 0 {
-			text += " since " + s.when(n)
+			text += " " + s.sinceWhen(n)
 		}
 	}
 	return text
@@ -230,6 +230,11 @@ func (s *survey) when(n int64) string {
 		}
 	}
 	return "at reading " + formatSpan(s.comp.Config.span(n))
+}
+
+// sinceWhen is the same as the beginning of a stretch.
+func (s *survey) sinceWhen(n int64) string {
+	return "since " + strings.TrimPrefix(s.when(n), "at ")
 }
 
 func (s *survey) whenOf(d lease.Duration) string { return s.when(s.count(d)) }
