@@ -196,6 +196,9 @@ func (c *Composition) holderNames() (names []string, junk []junkEntry, err error
 		return nil, nil, err
 	}
 	for _, e := range entries {
+		if isFresh(e.Name()) {
+			continue
+		}
 		if why := c.notHolder(e); why != "" {
 			junk = append(junk, junkEntry{e.Name(), why})
 		} else {

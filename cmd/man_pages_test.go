@@ -199,11 +199,13 @@ func TestEveryKeyOfAHeaderIsOnThePage(t *testing.T) {
 // handWritten are the pages that no command tree makes.
 func handWritten(t *testing.T) []string {
 	t.Helper()
-	pages, err := filepath.Glob("../man/*.[57]")
-	if err != nil || len(pages) != 4 {
-		t.Fatalf("%v, %v", pages, err)
+	made := pages(t)
+	written, err := filepath.Glob("../man/*.[57]")
+	written = slices.DeleteFunc(written, func(path string) bool { return made[filepath.Base(path)] != nil })
+	if err != nil || len(written) != 5 {
+		t.Fatalf("%v, %v", written, err)
 	}
-	return pages
+	return written
 }
 
 func TestHandWrittenPagesAreSound(t *testing.T) {

@@ -6,18 +6,43 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // makeFolder makes a folder with exactly this mode, whatever the umask, and gives it the owner of the folder
-// it lies in when root makes it. One that is there already is left alone.
+// it lies in when root makes it. One that is there already is left alone. It gets its name last: whoever sees it can
+// read what lies in it.
 func (a *App) makeFolder(path string, mode fs.FileMode) error {
-	err := os.Mkdir(path, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
+	fresh, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*"+freshSuffix)
 	if err != nil {
 		return err
 	}
+	if err := a.openUp(fresh, mode); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	err = os.Rename(fresh, path)
+	if err == nil {
+		return nil
+	}
+	if _, there := os.Lstat(path); there == nil { // another was quicker
+		err = nil
+	}
+	return errors.Join(err, os.Remove(fresh))
+}
+
+// freshSuffix ends the name of what is not complete yet.
+const freshSuffix = ".tmp"
+
+// isFresh says that a name is one of those.
+func isFresh(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, freshSuffix)
+}
+
+// openUp gives a folder that was just made its owner and its mode.
+func (a *App) openUp(path string, mode fs.FileMode) error {
 	// Through a descriptor: a folder whose parent is another's could be exchanged for a link meanwhile.
 	f, err := openFolder(path)
 	if err != nil {

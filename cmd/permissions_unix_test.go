@@ -3,9 +3,11 @@
 package cmd
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -276,5 +278,34 @@ func TestMakeFolderLeavesWhatIsThere(t *testing.T) {
 	wantMode(t, target, 0o700)
 	if err := w.makeFolder(filepath.Join(w.dir(), "no", "parent"), 0o755); err == nil {
 		t.Error("it made the parent")
+	}
+}
+
+// A folder has its mode from the first moment that anybody can see it: a judge of another user would take one that it
+// may not enter for a loss.
+func TestAFolderIsWholeWhenItAppears(t *testing.T) {
+	w := newFakeWorld(t)
+	dir := t.TempDir()
+	const many = 300
+	path := func(n int) string { return filepath.Join(dir, fmt.Sprint("h", n)) }
+	var seen sync.WaitGroup
+	seen.Go(func() {
+		for n := 0; n < many && t.Context().Err() == nil; {
+			if fi, err := os.Lstat(path(n)); err == nil {
+				if fi.Mode().Perm() != 0o755 {
+					t.Errorf("%s appears with mode %v", path(n), fi.Mode())
+				}
+				n++
+			}
+		}
+	})
+	for n := range many {
+		if err := w.makeFolder(path(n), 0o755); err != nil {
+			t.Error(err)
+		}
+	}
+	seen.Wait()
+	if left, err := os.ReadDir(dir); err != nil || len(left) != many {
+		t.Errorf("%d entries, %v", len(left), err)
 	}
 }

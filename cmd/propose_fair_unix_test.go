@@ -38,7 +38,7 @@ func (c *crowd) contend(name string) {
 		}
 		_ = propose.Wait() // the code is looked at
 		switch code := propose.ProcessState.ExitCode(); {
-		case c.ends(propose) && code == 130:
+		case c.ends(propose) && (code == 130 || code == -1): // -1: it had not come to hear signals yet
 			return
 		case code != 0:
 			c.Errorf("%s: propose: %v", name, propose.ProcessState)
