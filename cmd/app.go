@@ -119,6 +119,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if err == nil {
 		err = out.failure()
 	}
+	defer run.fallSilent()
 	return run.report(err)
 }
 

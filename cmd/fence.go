@@ -181,7 +181,24 @@ func (g guard) lock(ctx context.Context, wait *spanFlag) (*os.File, error) {
 	if wait.Given {
 		most = wait.D
 	}
-	return stream.LockFile(ctx, g.file+".lock", most, g.app.adopt)
+	return stream.LockFile(ctx, g.file+".lock", most, g.share)
+}
+
+// share gives a lock file that was just made to those who may write its folder: they can replace the state, so they
+// must be able to lock it. Nobody else may: whoever can open a file can lock it.
+func (g guard) share(lock *os.File) error {
+	if err := g.app.adopt(lock); err != nil {
+		return err
+	}
+	folder, err := os.Stat(filepath.Dir(g.file))
+	if err != nil {
+		return err
+	}
+	writers := folder.Mode().Perm() & 0o022
+	if writers == 0 {
+		return nil
+	}
+	return lock.Chmod(0o600 | writers | writers<<1)
 }
 
 // honour answers when it is on disk that the token was honoured. One that is as high as the highest is written

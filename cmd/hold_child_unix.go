@@ -108,7 +108,8 @@ func (c *child) bury() {
 // environment.
 func (c *child) escaped(lease string) []int {
 	left := c.left()
-	return slices.DeleteFunc(carriers("DAOLEASE_LEASE="+lease), func(pid int) bool {
+	// What --alive runs, and the judge's hooks, have the lease in their environment too.
+	return slices.DeleteFunc(carriers("DAOLEASE_LEASE="+lease, probeMark, "DAOLEASE_ATTEMPT"), func(pid int) bool {
 		return pid == c.pid || slices.Contains(left, pid)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -203,6 +204,38 @@ func TestHoldLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHoldSpeaksToNobody has nobody read what hold says, and the pipe full: the command ends all the same.
+func TestHoldSpeaksToNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, holdConfig, nil)
+	judge := w.judge()
+	read, write, err := os.Pipe()
+	w.must(err)
+	defer read.Close()
+	fd := int(write.Fd()) // asking for it makes it block
+	w.must(syscall.SetNonblock(fd, true))
+	for err == nil {
+		_, err = syscall.Write(fd, make([]byte, 512))
+	}
+	w.must(syscall.SetNonblock(fd, false))
+	hold := w.cmd(as("old", "hold", "s", "--", "sh", "-c", `trap "" TERM; echo $$ > "$1"; while :; do sleep 0.1; done`, "sh", w.path("log/pid"))...)
+	hold.Stderr = write
+	w.must(hold.Start())
+	w.must(write.Close())
+	w.until("it runs", func() bool { return w.read("log/pid") != "" })
+	pid, err := strconv.Atoi(strings.TrimSpace(w.read("log/pid")))
+	w.must(err)
+	unlock := w.lockOut("holders/old/holder.lock")
+	w.until("the command is gone", func() bool { return !alive(pid) })
+	unlock()
+	go func() { _, _ = io.Copy(io.Discard, read) }() // somebody reads at last
+	_ = w.wait(hold)                                 // the code tells
+	if code := hold.ProcessState.ExitCode(); code != 122 {
+		t.Errorf("exit %d", code)
+	}
+	judge.stop()
 }
 
 // beforeBound checks that the last of the lines was written before the bound of the lease: so long after the tick of

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
@@ -147,16 +148,23 @@ func (k *keeper) beginProbe(now int64, within time.Duration) {
 	}()
 }
 
-// probe runs a line of sh, which must exit 0 in time. Its output is nobody's.
+// probeMark is a variable by which a probe's processes are told from CMD's.
+const probeMark = "DAOLEASE_PROBE"
+
+// probe runs a line of sh, which must exit 0 in time. Its output is nobody's, and what it leaves in its group is
+// killed.
 func (k *keeper) probe(within time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(k.watching, within, errTooLong)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", k.o.alive)
-	cmd.Env = k.env
+	cmd.Env = append(slices.Clone(k.env), probeMark+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 100 * time.Millisecond
 	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = cmd.Cancel()
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

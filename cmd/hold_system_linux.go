@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -99,9 +100,9 @@ func childStatus(info *unix.Siginfo) int {
 	return int(*(*int32)(unsafe.Add(unsafe.Pointer(info), at)))
 }
 
-// carriers are the processes whose environment has this line, ours not among them. Whoever left CMD's group has
-// still inherited it. Processes of other users cannot be looked into.
-func carriers(line string) []int {
+// carriers are the processes whose environment has this line and no variable of those names, ours not among them.
+// Whoever left CMD's group has still inherited it. Processes of other users cannot be looked into.
+func carriers(line string, without ...string) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
@@ -113,7 +114,9 @@ func carriers(line string) []int {
 			continue
 		}
 		env, err := os.ReadFile("/proc/" + e.Name() + "/environ")
-		if err == nil && bytes.Contains(append([]byte{0}, append(env, 0)...), []byte("\x00"+line+"\x00")) {
+		env = append([]byte{0}, append(env, 0)...)
+		other := slices.ContainsFunc(without, func(name string) bool { return bytes.Contains(env, []byte("\x00"+name+"=")) })
+		if err == nil && !other && bytes.Contains(env, []byte("\x00"+line+"\x00")) {
 			found = append(found, pid)
 		}
 	}

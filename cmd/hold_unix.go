@@ -15,6 +15,7 @@ func runHold(ctx context.Context, app *App, o *holdOptions, word string, argv []
 	if err != nil {
 		return err
 	}
+	app.sayAside()
 	h := &holdRun{app: app, o: o, ears: listen()}
 	defer h.leaveBench()
 	var end context.CancelFunc
@@ -164,7 +165,9 @@ func (o *holdOptions) notObtained(err error) error {
 	switch got := codeOf(err); {
 	case got > 128:
 		return err // a signal's
-	case got == exitRefused || got == exitNothingHeld:
+	case got == exitNothingHeld:
+		return withCode(err, exitLeaseLost) // it was granted, and gone before CMD could start: nobody else was first
+	case got == exitRefused:
 		code = exitHeldByElse
 	case got == exitTimeout:
 		code = exitWaitedOut

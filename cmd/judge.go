@@ -67,6 +67,9 @@ procedures that it runs have ended.`,
 			if o.ledger && !o.step {
 				return usagef("daolease inspect shows the ledger", "--ledger goes with --step")
 			}
+			if o.loops() {
+				app.sayAside()
+			}
 			switch o.logFormat {
 			case "text":
 			case "json":
@@ -130,7 +133,7 @@ func (s *sitting) once(ctx context.Context, app *App, o *judgeOptions) error {
 func (s *sitting) verdict(r *judge.Report) error {
 	switch {
 	case r.Err != nil:
-		return fail(exitOtherJudge, "", "this judge stops: %w", r.Err)
+		return s.comp.stops(r.Err)
 	case r.Outcome == judge.Aborted:
 		return fail(exitFailure, "", "the pass was aborted: %s", r.Abort)
 	case r.Outcome == judge.Cut:
@@ -176,7 +179,7 @@ func (s *sitting) step(ctx context.Context, app *App, o *judgeOptions) error {
 			return err
 		}
 		if report.Err != nil {
-			return fail(exitOtherJudge, "", "this judge stops: %w", report.Err)
+			return s.comp.stops(report.Err)
 		}
 	}
 	return s.settle(ctx)

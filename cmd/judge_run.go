@@ -59,7 +59,7 @@ func sit(ctx context.Context, c *Composition, o *judgeOptions) (*sitting, error)
 	if o.metrics != "" {
 		s.metrics = newMetrics(o.metrics)
 	}
-	s.procs = newProcedures(kill, c, s.teller.say)
+	s.procs = newProcedures(kill, c, s.teller)
 	if err := s.begin(ctx, o); err != nil {
 		s.rise()
 		return nil, err
@@ -238,7 +238,7 @@ func (s *sitting) loop(ctx context.Context) error {
 		began := time.Now()
 		report := s.pass(ctx)
 		if report.Err != nil {
-			return fail(exitOtherJudge, "", "this judge stops: %w", report.Err)
+			return s.comp.stops(report.Err)
 		}
 		sig, err := s.rest(ctx, began, &report)
 		switch {

@@ -26,7 +26,7 @@ func hear(loops bool) chan os.Signal {
 func (s *sitting) suspend(ctx context.Context) error {
 	s.procs.stop()
 	if n := s.procs.busy(); n > 0 {
-		s.teller.say("stopping: %d procedures get up to their timeouts; a second signal kills them", n)
+		s.teller.news("stopping: %d procedures get up to their timeouts; a second signal kills them", n)
 	}
 	for s.procs.busy() > 0 {
 		select {
@@ -53,7 +53,7 @@ func (s *sitting) settle(ctx context.Context) error {
 	s.metrics.settled(&report)
 	s.writeMetrics()
 	if report.Err != nil {
-		return fail(exitOtherJudge, "", "this judge stops: %w", report.Err)
+		return s.comp.stops(report.Err)
 	}
 	if report.Outcome == judge.Aborted {
 		return fail(exitFailure, "", "stopping: %s", report.Abort)

@@ -108,6 +108,15 @@ func ledgerError(err error) error {
 	return err
 }
 
+// stops is the error of a judge that found its ledger no longer as it had left it: another judge writes there, or it
+// was taken away.
+func (c *Composition) stops(err error) error {
+	if _, gone := os.Lstat(c.path("grantor", "ledger.jsonl")); errors.Is(gone, fs.ErrNotExist) {
+		return ledgerError(fmt.Errorf("this judge stops: %w: %s is gone", judge.ErrLost, c.path("grantor", "ledger.jsonl")))
+	}
+	return fail(exitOtherJudge, "", "this judge stops: %w", err)
+}
+
 // place names the folder by its inode: a copy has another.
 func (c *Composition) place() (string, error) {
 	fi, err := os.Stat(c.grantorDir())

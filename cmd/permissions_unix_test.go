@@ -309,3 +309,22 @@ func TestAFolderIsWholeWhenItAppears(t *testing.T) {
 		t.Errorf("%d entries, %v", len(left), err)
 	}
 }
+
+// Whoever may write the folder of a fence's state must be able to lock it, and nobody else.
+func TestFenceIsSharedByThoseWhoMayWriteItsFolder(t *testing.T) {
+	w := newFakeWorld(t)
+	for folder, want := range map[os.FileMode]os.FileMode{0o755: 0o600, 0o775: 0o660, 0o777: 0o666} {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, folder); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, "state")
+		if code := w.Run(t.Context(), []string{"fence", "1", "--state", file}); code != 0 {
+			t.Fatal(code, w.errs.String())
+		}
+		fi, err := os.Stat(file + ".lock")
+		if err != nil || fi.Mode().Perm() != want {
+			t.Errorf("in a folder with mode %v the lock has %v, %v", folder, fi.Mode(), err)
+		}
+	}
+}

@@ -21,7 +21,8 @@ import (
 type procedures struct {
 	comp *Composition
 	say  func(format string, args ...any)
-	kill context.Context // ends: every group is killed
+	news func(format string, args ...any) // says what goes as it should
+	kill context.Context                  // ends: every group is killed
 
 	ended chan struct{} // holds one when a procedure has reported
 	wait  time.Duration // the most that one pass waits in all; negative: until all have reported
@@ -42,9 +43,9 @@ type procedure struct {
 	err  error
 }
 
-func newProcedures(ctx context.Context, c *Composition, say func(string, ...any)) *procedures {
+func newProcedures(ctx context.Context, c *Composition, t *teller) *procedures {
 	return &procedures{
-		comp: c, say: say, kill: ctx, config: c.Config, wait: c.Config.passWait(),
+		comp: c, say: t.say, news: t.news, kill: ctx, config: c.Config, wait: c.Config.passWait(),
 		ended: make(chan struct{}, 1), stopped: make(chan struct{}), running: map[string]*procedure{},
 	}
 }
@@ -164,7 +165,11 @@ func (p *procedures) run(ctx context.Context, t judge.Task, rule *SubjectRule) e
 	claim.Release(result.Err == nil)
 	p.escaped(t, result.Escaped)
 	if result.Output != "" {
-		p.say("lease %s: its procedure said: %s", t.Lease, result.Output)
+		say := p.say
+		if result.Err == nil {
+			say = p.news
+		}
+		say("lease %s: its procedure said: %s", t.Lease, result.Output)
 	}
 	return result.Err
 }

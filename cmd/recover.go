@@ -165,7 +165,7 @@ func runRecover(ctx context.Context, app *App, c *Composition, o *recoverOptions
 		return err
 	}
 	teller := newTeller(c)
-	procs := newProcedures(ctx, c, teller.say)
+	procs := newProcedures(ctx, c, teller)
 	done, err := judge.Recover(ctx, cfg, judge.Recovery{
 		Inventory: inventory, TokenAbove: o.tokenAbove, Incarnation: before.Incarnation, Reclaim: procs.all,
 	})

@@ -66,6 +66,11 @@ func runRelease(ctx context.Context, app *App, o *releaseOptions, args []string)
 		if err != nil {
 			return err
 		}
+		if kept, err := t.kept(ctx, id); err != nil {
+			return err
+		} else if kept {
+			return fail(exitRefused, "end the hold: it stops its command first, and then gives the lease back", "lease %s is held by a daolease hold, whose command still runs", id)
+		}
 		if err := t.release(ctx, id); err != nil {
 			return err
 		}
