@@ -45,12 +45,12 @@ func openSides(app *App, or []string) (sides []*side, err error) {
 }
 
 // obtain asks until one grants. A single grantor is waited for as SPEC 9 says. Several are asked in turn, none being
-// waited for longer than an answer takes; with a wait, they are asked again when a lease that was in the way lapses,
+// waited for longer than an answer takes, or than its share of the wait; with a wait, they are asked again when a lease that was in the way lapses,
 // or after a while. The quest that was granted the lease tells whose it is.
 func (r *round) obtain(ctx context.Context) (leaseView, *quest, error) {
 	defer r.close()
 	if len(r.sides) == 1 {
-		return r.ask(ctx, r.sides[0], r.wait)
+		return r.ask(ctx, r.sides[0], r.wait, answerWithin)
 	}
 	over, cancel := r.wait.within(ctx, time.Duration(len(r.sides)+1)*answerWithin)
 	defer cancel()
@@ -69,7 +69,7 @@ func (r *round) obtain(ctx context.Context) (leaseView, *quest, error) {
 // each asks every grantor once. The error is the last one's.
 func (r *round) each(ctx context.Context) (view leaseView, a *quest, err error) {
 	for i, s := range r.sides {
-		if view, a, err = r.ask(ctx, s, spanFlag{}); err == nil {
+		if view, a, err = r.ask(ctx, s, spanFlag{}, share(ctx, len(r.sides)-i)); err == nil {
 			s.app.say("granted by %s", s.comp.Dir)
 			return view, a, nil
 		}
@@ -83,14 +83,24 @@ func (r *round) each(ctx context.Context) (view leaseView, a *quest, err error) 
 	return view, a, err
 }
 
-// ask asks one grantor.
-func (r *round) ask(ctx context.Context, s *side, wait spanFlag) (leaseView, *quest, error) {
+// share is how long the next of so many grantors may take to answer: what is left of the wait is shared among them, so
+// that one without a judge does not use up the time of those that follow.
+func share(ctx context.Context, grantors int) time.Duration {
+	end, bounded := ctx.Deadline()
+	if !bounded {
+		return answerWithin
+	}
+	return min(answerWithin, time.Until(end)/time.Duration(grantors))
+}
+
+// ask asks one grantor, and waits for its answer so long at most where no wait is given.
+func (r *round) ask(ctx context.Context, s *side, wait spanFlag, within time.Duration) (leaseView, *quest, error) {
 	w, err := r.wish(s)
 	if err != nil {
 		return leaseView{}, nil, err
 	}
 	a := s.ask(w, wait)
-	a.taken = r.taken
+	a.taken, a.within = r.taken, within
 	r.asked = append(r.asked, a)
 	view, err := a.obtain(ctx)
 	return view, a, err

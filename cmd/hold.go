@@ -73,8 +73,8 @@ Nobody renews for another, but a lease can depend on another: with --while it is
 is seen to renew it, so that a chain of leases, each with a judge of its own, ends from its far end. Nothing is asked
 for before the first such renewal; where there is none within the duration of that lease: exit 125.
 
-With --or other grantors are asked, in their order, when one cannot be reached, does not answer or refuses. When a
-lease is lost, CMD's group is ended first; then the grantors after the one that had granted it are asked for a fresh
+With --or other grantors are asked, in their order, when one cannot be reached, does not answer within 10 s and its
+share of what is left of --wait, or refuses. When a lease is lost, CMD's group is ended first; then the grantors after the one that had granted it are asked for a fresh
 lease, and CMD is started anew under that: one at a time, each under one lease. When there is none left, exit 122.
 
 With --judge no daemon is needed on a single machine: while no judge runs, one of the holds runs its passes, and gives

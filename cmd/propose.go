@@ -40,8 +40,9 @@ func newProposeCmd(app *App) *cobra.Command {
 the proposal when none comes. A subject that is held by another is refused at once, naming the holder; with
 --wait it proposes again when that lease lapses. Renew the lease with daolease renew, at a third of its duration.
 
-With --or other grantors are asked, in their order, when one cannot be reached, does not answer or refuses. The lease
-is then a fresh one of whoever grants it, and is renewed there: which one it was is said, and -o env sets DAOLEASE_DIR.`,
+With --or other grantors are asked, in their order, when one cannot be reached, does not answer or refuses; what is
+left of --wait is shared among those still to be asked. The lease is then a fresh one of whoever grants it, and is
+renewed there: which one it was is said, and -o env sets DAOLEASE_DIR.`,
 		Example: `  lease=$(daolease propose build) || exit
   daolease propose /srv/shared/a --duration 5min --wait 1h
   eval "$(daolease propose build -o env)"`,

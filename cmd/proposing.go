@@ -21,7 +21,8 @@ type wish struct {
 type quest struct {
 	*side
 	wish
-	wait   spanFlag // given: how long to wait for a free slot, in all
+	wait   spanFlag      // given: how long to wait for a free slot, in all
+	within time.Duration // where it is not given: how long to wait for an answer
 	waiter *waiter
 	began  time.Time
 	at     stream.Cursor // on the grantor's stream: the end of the last look
@@ -35,12 +36,12 @@ type quest struct {
 	taken func(ctx context.Context, t *turn, lease string) error
 }
 
-// answerWithin is how long an answer is waited for when no --wait is given.
+// answerWithin is how long an answer is waited for at most when no --wait is given.
 const answerWithin = 10 * time.Second
 
 // ask makes a quest that watches from now on. It is to be closed.
 func (s *side) ask(w wish, wait spanFlag) *quest {
-	return &quest{side: s, wish: w, wait: wait, waiter: newWaiter(s.comp), began: time.Now()}
+	return &quest{side: s, wish: w, wait: wait, within: answerWithin, waiter: newWaiter(s.comp), began: time.Now()}
 }
 
 func (a *quest) close() { a.waiter.close() }
@@ -48,7 +49,7 @@ func (a *quest) close() { a.waiter.close() }
 // obtain asks until the lease is granted, refused for good, or the wait is over. What was proposed and not
 // granted is withdrawn then.
 func (a *quest) obtain(ctx context.Context) (leaseView, error) {
-	over, cancel := a.wait.within(ctx, answerWithin)
+	over, cancel := a.wait.within(ctx, a.within)
 	defer cancel()
 	released, err := a.clear(ctx)
 	if err == nil {
