@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -23,7 +24,7 @@ func (o *renewOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.subject, "subject", "", "the lease on this `subject`")
 	f.BoolVar(&o.asJSON, "json", false, "the subject is a JSON value")
-	f.BoolVar(&o.all, "all", false, "every lease that is held")
+	f.BoolVar(&o.all, "all", false, "every lease that is held, and is not kept by a daolease hold")
 	f.BoolVar(&o.ifDue, "if-due", false, "only what is older than a sixth of its duration; silent when all is well")
 	addOutput(cmd, &o.output, append([]string{"table"}, leaseForms()...))
 	cmd.MarkFlagsMutuallyExclusive("all", "subject")
@@ -37,7 +38,10 @@ func newRenewCmd(app *App) *cobra.Command {
 		Short:   "Show that one still holds a lease, and what is left of it",
 		Long: `renew appends a renewal for a lease that is held, and prints what is left until its bound. Without a LEASE it is
 that of $DAOLEASE_LEASE, else the one that is held. Past its bound a lease is lost, and no renewal revives it:
-propose anew. Renew at a third of the duration; with --if-due it may be called as often as one likes.`,
+propose anew. Renew at a third of the duration; with --if-due it may be called as often as one likes.
+
+With --all every lease that is held is renewed, but those that a daolease hold keeps; -o json is then an array of what
+was renewed, with --if-due also of what was not due, and is empty where a hold keeps all of them.`,
 		Example: `  daolease renew
   daolease renew "$lease" -o json
   * * * * * daolease renew --all --if-due    # from cron`,
@@ -54,6 +58,9 @@ propose anew. Renew at a third of the duration; with --if-due it may be called a
 func runRenew(ctx context.Context, app *App, o *renewOptions, args []string) error {
 	if o.all && len(args) > 0 {
 		return usagef("", "--all is every lease; name none beside it")
+	}
+	if o.all && o.output.form == "env" {
+		return usagef("-o json is an array of all of them", "-o env is about one lease, and --all about every one")
 	}
 	w, err := app.readWanted(args, o.subject, o.bySubject, o.asJSON)
 	if err != nil {
@@ -83,6 +90,9 @@ func runRenew(ctx context.Context, app *App, o *renewOptions, args []string) err
 		s.vigil.look(ctx, s.facts.Path())
 	}
 	// What was renewed is printed also where something else failed.
+	if o.all && err == nil && len(views) == 0 {
+		views = []leaseView{} // an empty array, where one was asked for
+	}
 	return errors.Join(err, s.showRenewed(o, views))
 }
 
@@ -193,12 +203,13 @@ func (t *turn) lostNow(held *lease.Held) bool {
 
 // showRenewed prints what is left of each lease.
 func (s *side) showRenewed(o *renewOptions, views []leaseView) error {
-	if len(views) == 0 || o.ifDue && !o.shown {
+	if views == nil || o.ifDue && !o.shown {
 		return nil
 	}
 	switch {
 	case o.output.form == "table":
-		return s.app.show(&o.output, views, "", func(bool) table { return s.leftTable(views) })
+		nothing := fmt.Sprintf("every lease of holder %q is kept renewed by a daolease hold", s.name)
+		return s.app.show(&o.output, views, nothing, func(bool) table { return s.leftTable(views) })
 	case o.output.form == "json" && o.all:
 		return s.app.show(&o.output, views, "", nil)
 	}
