@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -168,36 +166,3 @@ func markEntered(root *cobra.Command) *bool {
 	walk(root)
 	return entered
 }
-
-// asUsage makes an error of cobra's (an unknown command or flag, a wrong number of words) one of usage, with
-// the remedy that fits.
-func asUsage(root, cmd *cobra.Command, err error) error {
-	if codeOf(err) != exitFailure {
-		return err
-	}
-	if rest, unknown := strings.CutPrefix(err.Error(), "unknown command "); unknown {
-		return unknownCommand(root, cmd, rest)
-	}
-	return usagef(seeHelp(cmd), "%w", err)
-}
-
-func unknownCommand(root, cmd *cobra.Command, rest string) error {
-	quoted, err := strconv.QuotedPrefix(rest)
-	if err != nil {
-		quoted = rest
-	}
-	word, err := strconv.Unquote(quoted)
-	if err != nil {
-		word = quoted
-	}
-	if cmd != root && !cmd.HasSubCommands() {
-		return usagef(seeHelp(cmd), "%s: unexpected argument %q", cmd.CommandPath(), word)
-	}
-	hint := seeHelp(cmd)
-	if near := cmd.SuggestionsFor(word); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return usagef(hint, "%s has no command %q", cmd.CommandPath(), word)
-}
-
-func seeHelp(cmd *cobra.Command) string { return fmt.Sprintf("see %s --help", cmd.CommandPath()) }
