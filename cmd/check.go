@@ -36,7 +36,8 @@ func newCheckCmd(app *App) *cobra.Command {
 		Long: `check looks for what is wrong with a composition: its configuration, who owns and can write what, the hooks, the
 media with every fact on them, and the judge's ledger. It says with numbers what the durations mean, and compares
 them with the attribute caches of network mounts. With --live it also says whether a judge is passing, whether a
-reclaim keeps failing, and which proposals wait for an answer.
+reclaim keeps failing, and which proposals wait for an answer. With --renew-every it is a problem if renewals that far
+apart come too late for a lease that lasts as long as is granted unasked, and advice if none of them may be missed.
 
 A problem is something that does not work, or will not be read; it has check exit 10. Advice has not. check changes
 nothing, and creates no file.`,

@@ -70,7 +70,10 @@ func (k *checker) adviseOn(r *SubjectRule) {
 		}
 		return k.keyPlace(ruleKey(r.Index, name))
 	}
-	if k.every > 0 && 2*k.every >= r.Duration {
+	switch {
+	case k.every > 0 && k.every >= r.Duration:
+		k.tooSeldom(r, place("duration"))
+	case k.every > 0 && 2*k.every >= r.Duration:
 		k.advice(place("duration"), fmt.Sprintf("raise it to %s, so that two renewals in a row may be missed, or renew every %s", formatSpan(3*k.every+time.Second), formatSpan(r.Duration/3)),
 			"%s: renewing every %s is not often enough for a lease of %s: it has to be less than half of it, or one missed renewal loses the lease", r.Match, formatSpan(k.every), formatSpan(r.Duration))
 	}
@@ -93,4 +96,15 @@ func (k *checker) adviseOn(r *SubjectRule) {
 		k.advice(place("max"), "raise max, or lower duration",
 			"%s: the cap of %s ends every lease before its duration of %s has passed", r.Match, formatSpan(r.Max), formatSpan(r.Duration))
 	}
+}
+
+// tooSeldom says that a holder which renews so seldom loses every lease before its first renewal.
+func (k *checker) tooSeldom(r *SubjectRule, place string) {
+	remedy := fmt.Sprintf("renew every %s, a third of it, or raise it to more than %s: to %s, so that two renewals in a row may be missed",
+		formatSpan(r.Duration/3), formatSpan(k.every), formatSpan(3*k.every+time.Second))
+	if k.every < r.Longest {
+		remedy += fmt.Sprintf("; or ask for more, up to %s, with --duration", formatSpan(r.Longest))
+	}
+	k.problem(place, remedy, "%s: every renewal comes too late: a lease of %s that is renewed every %s is lost before the first",
+		r.Match, formatSpan(r.Duration), formatSpan(k.every))
 }

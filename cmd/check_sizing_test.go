@@ -35,4 +35,17 @@ func TestCheckSizesForAnInterval(t *testing.T) {
 	contains(t, r.Findings[0].Meaning, "renewing every 1m is not often enough for a lease of 1m30s")
 	w.must(t, exitUsage, "check --renew-every 0s")
 	w.must(t, exitUsage, "check --renew-every 5")
+
+	// What can never work is a problem. At its bound a lease is lost: a moment earlier is soon enough.
+	for span, severity := range map[string]string{"89999ms": isAdvice, "90s": isProblem, "2min": isProblem} {
+		r := w.checked(t, "--renew-every "+span)
+		if len(r.Findings) == 0 || r.Findings[0].Severity != severity {
+			t.Errorf("%s: %+v", span, r.Findings)
+			continue
+		}
+		if severity == isProblem {
+			contains(t, r.Findings[0].Meaning, "short: every renewal comes too late")
+			contains(t, r.Findings[0].Remedy, "renew every 30s")
+		}
+	}
 }
