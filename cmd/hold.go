@@ -88,17 +88,27 @@ way to a daolease judge that is started. Only what is wrong is said of them.`,
 		Args: holdArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.hasOther = cmd.Flags().Changed("conflict-exit-code")
-			if o.otherCode < 0 || o.otherCode > 255 {
-				return usagef("", "-E %d is no exit code: it is 0 to 255", o.otherCode)
-			}
-			if o.whileDir != "" && o.while == "" {
-				return usagef("", "--while-dir is about --while")
+			if err := o.wrong(); err != nil {
+				return err
 			}
 			return runHold(cmd.Context(), app, o, args[0], args[1:])
 		},
 	}
 	o.addFlags(cmd)
 	return cmd
+}
+
+// wrong is what is wrong with the options, whatever the composition is.
+func (o *holdOptions) wrong() error {
+	switch {
+	case o.otherCode < 0 || o.otherCode > 255:
+		return usagef("", "-E %d is no exit code: it is 0 to 255", o.otherCode)
+	case o.whileDir != "" && o.while == "":
+		return usagef("", "--while-dir is about --while")
+	case o.wait.Given && o.wait.D <= 0:
+		return usagef("-n does not wait while another holds it", "--wait 0s: no answer comes within no time")
+	}
+	return nil
 }
 
 // holdArgs wants one SUBJECT, then -- and a command. Without the -- flags of the command would be taken for flags

@@ -159,7 +159,7 @@ func (k *keeper) watchBeside(view leaseView, a *quest) error {
 	return nil
 }
 
-// notObtained is the exit of a lease that was not obtained.
+// notObtained is the exit of a lease that was not obtained; a wish that no fact can carry is a wrong command line.
 func (o *holdOptions) notObtained(err error) error {
 	code := exitHoldFailed
 	switch got := codeOf(err); {
@@ -175,5 +175,5 @@ func (o *holdOptions) notObtained(err error) error {
 	if o.hasOther && code != exitHoldFailed {
 		code = o.otherCode
 	}
-	return withCode(err, code)
+	return withCode(err, code, exitUsage)
 }
