@@ -60,7 +60,11 @@ func runHolderAdd(app *App, name, owner string) error {
 	if err := c.mayGive(name, uid); err != nil {
 		return err
 	}
-	if err := c.makeHolder(name); err != nil {
+	made := c.makeHolder
+	if owner == "" {
+		made = c.makeOwnHolder
+	}
+	if err := made(name); err != nil {
 		return err
 	}
 	if err := c.give(name, uid, gid); err != nil {

@@ -90,7 +90,7 @@ func (c *Composition) makeHolder(name string) error {
 	return nil
 }
 
-// makeOwnHolder makes the folder of the holder that the caller is. One whose name the caller does not bear would
+// makeOwnHolder makes the folder of a holder that the caller is, or that nobody else is said to be. One whose name the caller does not bear would
 // stand in the way of the user who does, and nobody would be the author of its facts.
 func (c *Composition) makeOwnHolder(name string) error {
 	if _, err := os.Lstat(c.holderDir(name)); err != nil && hasOwners && c.Config.byOwner() {
@@ -99,7 +99,9 @@ func (c *Composition) makeOwnHolder(name string) error {
 			owner = uid // what root makes is given away
 		}
 		if found := c.checkBears(name, owner); len(found) > 0 {
+			user, _, _ := strings.Cut(name, "@")
 			found[0].Wrong = "is not made, since it then " + found[0].Wrong
+			found[0].Mend = fmt.Sprintf("take another name, or the grantor makes it for its user: daolease -C %s holder add %s --user %s", shellQuote(c.Dir), shellQuote(name), shellQuote(user))
 			return refuseFindings(exitRefused, found)
 		}
 	}
