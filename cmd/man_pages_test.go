@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/daolease/daolease/pkg/lease"
 )
 
 // formatPage is a page of section 5.
@@ -192,6 +194,34 @@ func TestEveryKeyOfAHeaderIsOnThePage(t *testing.T) {
 	for _, key := range keys {
 		if !strings.Contains(page, key) {
 			t.Errorf("daolease-stream.5 says nothing of %s", key)
+		}
+	}
+}
+
+// The examples of facts are good ones, one of each kind.
+func TestTheFactsOfThePageAreGood(t *testing.T) {
+	_, page, _ := strings.Cut(formatPage(t, "daolease-stream.5"), ".Sh FACTS\n")
+	page, _, found := strings.Cut(page, "\n.Sh ")
+	if !found {
+		t.Fatal("the page has no section of facts")
+	}
+	units, kinds := lease.DefaultUnits(), map[lease.Kind]int{}
+	for i, block := range strings.Split(page, ".Bd -literal -compact\n")[1:] {
+		example, _, _ := strings.Cut(block, "\n.Ed")
+		line := []byte(example)
+		if defects, err := lease.Defects(line, units); err != nil || len(defects) > 0 {
+			t.Errorf("%s: %v, %v", line, defects, err)
+			continue
+		}
+		fact, err := lease.Decode(line, units)
+		if err != nil {
+			t.Errorf("example %d: %v", i, err)
+		}
+		kinds[fact.Kind]++
+	}
+	for kind := lease.Proposal; kind <= lease.Tick; kind++ {
+		if kinds[kind] != 1 {
+			t.Errorf("there are %d examples of a %v, want one", kinds[kind], kind)
 		}
 	}
 }
