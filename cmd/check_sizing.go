@@ -100,8 +100,8 @@ func (k *checker) adviseOn(r *SubjectRule) {
 
 // tooSeldom says that a holder which renews so seldom loses every lease before its first renewal.
 func (k *checker) tooSeldom(r *SubjectRule, place string) {
-	remedy := fmt.Sprintf("renew every %s, a third of it, or raise it to more than %s: to %s, so that two renewals in a row may be missed",
-		formatSpan(r.Duration/3), formatSpan(k.every), formatSpan(3*k.every+time.Second))
+	remedy := fmt.Sprintf("renew every %s, a third of the duration, or raise that to %s, so that two renewals in a row may be missed",
+		formatSpan(r.Duration/3), formatSpan(3*k.every+time.Second))
 	if k.every < r.Longest {
 		remedy += fmt.Sprintf("; or ask for more, up to %s, with --duration", formatSpan(r.Longest))
 	}
