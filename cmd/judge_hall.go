@@ -27,12 +27,10 @@ type hall struct {
 
 	nextCheck int64 // running clock, ms
 
-	peeked map[string]stream.Cursor // since the last pass: the end of what is known to be in no hurry
-
 	mu      sync.Mutex
-	stale   bool                // holders/ has changed since it was last listed
-	heard   map[string]struct{} // media with news, since it was last asked
-	grantor []os.FileInfo       // of what others write there, when all of it had been read
+	stale   bool          // holders/ has changed since it was last listed
+	heard   bool          // of news of holders, since it was last asked
+	grantor []os.FileInfo // of what others write there, when all of it had been read
 	watched map[string]bool
 	junk    map[string]string
 }
@@ -42,7 +40,7 @@ func newHall(c *Composition, cfg *judge.Config, t *teller, o *judgeOptions) *hal
 	set := cfg.Media
 	h := &hall{
 		comp: c, set: set, teller: t, wake: make(chan struct{}, 1), stale: true,
-		watched: map[string]bool{}, junk: map[string]string{}, heard: map[string]struct{}{}, peeked: map[string]stream.Cursor{},
+		watched: map[string]bool{}, junk: map[string]string{},
 		foreign:      []string{"facts.jsonl", "policy.jsonl"},
 		grantorMedia: map[string]stream.Medium{mediumGrantor: cfg.Facts, "policy": cfg.Policy},
 	}
@@ -109,7 +107,7 @@ func (h *hall) heardOf(dir string) {
 	name := filepath.Base(dir)
 	h.set.Touch(name)
 	h.mu.Lock()
-	h.heard[name] = struct{}{} // after the hint, which a pass that clears this has taken then
+	h.heard = true // after the hint, which a pass that clears this has taken then
 	h.mu.Unlock()
 }
 
@@ -144,10 +142,8 @@ func sameState(a, b os.FileInfo) bool {
 // has the folders listed although nothing hints at a new one: silence may be concluded in this pass.
 func (h *hall) attend(j *judge.Judge, sure bool) {
 	stats := h.grantorFacts()
-	clear(h.peeked)
 	h.mu.Lock()
-	h.grantor = stats
-	clear(h.heard)
+	h.grantor, h.heard = stats, false
 	stale := h.stale
 	h.stale = false
 	h.mu.Unlock()

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/daolease/daolease/pkg/judge"
@@ -13,65 +12,29 @@ type urgency int
 
 const (
 	nothingNew urgency = iota // it was the judge's own doing
-	noHurry                   // renewals
+	noHurry                   // renewals, as far as can be told
 	urgent
 )
 
 // news says how urgent what woke the judge is. In a crowd, where holders renew all the time, passes for each of them
-// would cost more than all else: there a look at what they wrote tells whether it is more than that.
+// would cost more than all else.
 func (h *hall) news(ctx context.Context, j *judge.Judge, crowd bool) urgency {
 	holders, listed := h.takeHeard()
 	switch {
-	case listed, len(holders) > 0 && !crowd, h.grantorNews(ctx, j):
+	case listed, holders && !crowd, h.grantorNews(ctx, j):
 		return urgent
-	case len(holders) == 0:
-		return nothingNew
-	case len(holders) > maxPeeks:
+	case holders:
 		return noHurry
 	}
-	for _, name := range holders {
-		if !h.onlyRenewals(ctx, j, name) {
-			return urgent
-		}
-	}
-	return noHurry
+	return nothingNew
 }
 
-// maxPeeks is at how many media a judge that is woken looks: where more have news at once, looking at each costs as
-// much as a pass, and none of them waits longer than for the next of the passes that come anyway.
-const maxPeeks = 8
-
-// takeHeard takes the holders that were heard of, and whether folders have come or gone.
-func (h *hall) takeHeard() (holders []string, listed bool) {
+// takeHeard takes whether holders were heard of, and whether folders have come or gone.
+func (h *hall) takeHeard() (holders, listed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for name := range h.heard {
-		holders = append(holders, name)
-	}
-	clear(h.heard)
+	holders, h.heard = h.heard, false
 	return holders, h.stale
-}
-
-// onlyRenewals says that nothing but renewals, and junk, is new on a medium. What looks like a renewal and is none is
-// heard a little later.
-func (h *hall) onlyRenewals(ctx context.Context, j *judge.Judge, name string) bool {
-	m, from := h.set.Get(name), h.peeked[name]
-	if from == "" {
-		from = j.CursorOf(name)
-	}
-	if m == nil || from == "" {
-		return false
-	}
-	calm := true
-	answer := m.Read(ctx, from, stream.Budget{Values: 64}, func(v stream.Value) bool {
-		calm = v.Damage != "" || bytes.Contains(v.Bytes, []byte(`"dao.lease/renewal"`))
-		return calm
-	})
-	if !calm || answer.State != stream.Blocked && answer.State != stream.OK {
-		return false
-	}
-	h.peeked[name] = answer.Cursor
-	return true
 }
 
 // grantorNews says that others have written in grantor/: a pass that grants or records changes the grantor's stream

@@ -23,15 +23,14 @@ func (s *sitting) gapFor(news urgency) time.Duration {
 	return eventGap
 }
 
-// The time between two wakings for events: where holders renew all the time, most of them are for nothing else.
-const (
-	listenGap  = 40 * time.Millisecond
-	crowdedGap = 125 * time.Millisecond
-)
+// listenGap is the time between two wakings for events.
+const listenGap = 40 * time.Millisecond
 
+// listen sets how often events wake the judge. Where holders renew all the time, most of them are for nothing else,
+// and are heard by the passes that come anyway.
 func (s *sitting) listen(r *judge.Report) {
 	if crowded(r) {
-		s.hall.watcher.Rest(max(listenGap, min(crowdedGap, s.comp.Config.Cadence/8)))
+		s.hall.watcher.Rest(s.gapFor(noHurry))
 	} else {
 		s.hall.watcher.Rest(listenGap)
 	}
