@@ -67,7 +67,8 @@ The whole group is gone by the lease's bound. It gets TERM early enough for the 
 bound, on hold's own clock, whatever the files do; exit 122. Where the grantor has recorded that the lease has ended
 it gets KILL at once. A process that left the group (setsid) goes on, and is said; so is one that cannot be killed. If
 hold is killed with KILL, so is CMD itself, where the system can do that (Linux); what CMD started goes on, and the
-lease lapses by silence.
+lease lapses by silence. A hold that is stopped alone (STOP) looks at the bound first when it is continued, and not
+before: what must be exclusive is fenced.
 
 Nobody renews for another, but a lease can depend on another: with --while it is renewed only while that one's holder
 is seen to renew it, so that a chain of leases, each with a judge of its own, ends from its far end. Nothing is asked

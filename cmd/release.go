@@ -32,7 +32,8 @@ func newReleaseCmd(app *App) *cobra.Command {
 		Long: `release gives a lease back: from then on it is not held, whatever comes of it. Without a LEASE it is that of
 $DAOLEASE_LEASE, else the one that is held. It may be repeated, and a lease may be given back past its bound and
 after it has lapsed. The grantor takes the subject back afterwards: --wait waits until that is recorded. The id
-of a proposal that has no answer withdraws it.`,
+of a proposal that has no answer withdraws it. What a daolease hold keeps is given back by ending the hold, which
+stops its command first.`,
 		Example: `  daolease release "$lease"
   daolease release --subject build --wait 10s`,
 		Args: cobra.MaximumNArgs(1),
