@@ -306,6 +306,25 @@ func TestHoldStoppedPastItsBound(t *testing.T) {
 	judge.stop()
 }
 
+// What --alive runs, and the judge's hook, have the lease in their environment, and have not left the command's group.
+func TestHoldTakesNobodyElseForAnEscapee(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, quick+`subjects: [{match: "*", duration: 6s, reclaim: [hooks/slow]}]
+`, map[string]string{"slow": "echo $$ > log/pid; until [ -e log/go ]; do sleep 0.1; done"})
+	judge := w.judge()
+	hold := w.start(as("a", "hold", "s", "--alive", "sleep 100 & exit 0", "--", "sh", "-c", `while [ ! -e "$1" ]; do sleep 0.1; done`, "sh", w.path("log/pid"))...)
+	w.until("it is renewed", func() bool { return strings.Contains(w.read("holders/a/facts.jsonl"), "dao.lease/renewal") })
+	for id := range w.of("accepted") {
+		w.want(0, []string{"revoke", id, "--reason", "test"})
+	}
+	hold.ends(0)
+	if said := hold.said.String(); strings.Contains(said, "left the command's group") {
+		t.Error(said)
+	}
+	w.must(os.WriteFile(w.path("log/go"), nil, 0o644))
+	judge.stop()
+}
+
 // What --alive and --progress ask for is evidence that a renewal needs.
 func TestHoldEvidence(t *testing.T) {
 	t.Parallel()

@@ -262,8 +262,10 @@ func TestRenewBesideAHold(t *testing.T) {
 	_, errs := w.must(t, 4, "renew "+id)
 	contains(t, errs, "is kept renewed by a daolease hold")
 	w.must(t, 0, "renew --all")
+	_, errs = w.must(t, 4, "release "+id)
+	contains(t, errs, "is held by a daolease hold, whose command still runs")
 	if w.facts(t, "alice") != before {
-		t.Error("a renewal was written beside a hold")
+		t.Error("something was written beside a hold")
 	}
 	if err := s.turn(t.Context(), func(tn *turn) error { drop(tn); return nil }); err != nil {
 		t.Fatal(err)

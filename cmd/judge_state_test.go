@@ -74,6 +74,19 @@ func TestJudgeWithoutItsLedger(t *testing.T) {
 
 // TestJudgeWithADamagedLedger cuts the ledger at every tenth part of it, and damages a byte there. What is gone on
 // with must not have lost a lease that the grantor's stream still shows as granted.
+// A ledger that is taken away under its judge is lost. Nobody else has written there.
+func TestJudgeWhoseLedgerIsTakenAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, quick+"subjects: [{match: \"*\", duration: 1h, reclaim: none}]\n", nil)
+	judge := w.judge()
+	w.must(os.Remove(w.path("grantor/ledger.jsonl")))
+	w.want(0, as("alice", "propose", "x", "--async"))
+	judge.ends(9)
+	if !strings.Contains(judge.said.String(), "recover") {
+		t.Error(judge.said)
+	}
+}
+
 func TestJudgeWithADamagedLedger(t *testing.T) {
 	t.Parallel()
 	w, leases := lived(t)
