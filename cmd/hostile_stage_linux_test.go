@@ -61,6 +61,12 @@ func newStageOf(t *testing.T, uid int, more string) *stage {
 // renewing appends a renewal five times a second, as a holder does who lives.
 func (w *world) renewing(holder, lease string) (still func()) {
 	w.Helper()
+	return w.renewingEvery(200*time.Millisecond, holder, lease)
+}
+
+// renewingEvery appends a renewal again and again, at least so long after the one before.
+func (w *world) renewingEvery(gap time.Duration, holder, lease string) (still func()) {
+	w.Helper()
 	stop, path := make(chan struct{}), w.path("holders/"+holder+"/facts.jsonl")
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -68,7 +74,7 @@ func (w *world) renewing(holder, lease string) (still func()) {
 			select {
 			case <-stop:
 				return
-			case <-time.After(200 * time.Millisecond):
+			case <-time.After(gap):
 			}
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 			if err == nil {

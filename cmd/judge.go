@@ -56,6 +56,9 @@ configuration again.
 Under systemd it says when it is ready (after its first pass), after each pass that it is not stuck, and when it
 stops: Type=notify, or notify-reload, and WatchdogSec= of at least two cadences fit.
 
+It is woken by what others write. Where those who hold leases write more than some eight times a second, it no longer
+watches their folders, and reads them once a cadence: a release there is then heard up to a cadence later.
+
 One judge runs a composition. A daolease hold that judges meanwhile (--judge) is waited for: it gives way once the
 procedures that it runs have ended.`,
 		Example: `  daolease judge                     # until it is told to stop

@@ -27,12 +27,15 @@ type hall struct {
 
 	nextCheck int64 // running clock, ms
 
-	mu      sync.Mutex
-	stale   bool          // holders/ has changed since it was last listed
-	heard   bool          // of news of holders, since it was last asked
-	grantor []os.FileInfo // of what others write there, when all of it had been read
 	watched map[string]bool
 	junk    map[string]string
+	crowd   crowd
+
+	mu      sync.Mutex
+	stale   bool                // holders/ has changed since it was last listed
+	heard   map[string]struct{} // the media that were hinted at since the last pass began
+	writes  map[string]int      // by medium, the events for which that was, or will be
+	grantor []os.FileInfo       // of what others write there, when all of it had been read
 }
 
 // newHall begins to listen. A judge whose passes come from elsewhere hears of nothing, and looks at each pass.
@@ -40,7 +43,8 @@ func newHall(c *Composition, cfg *judge.Config, t *teller, o *judgeOptions) *hal
 	set := cfg.Media
 	h := &hall{
 		comp: c, set: set, teller: t, wake: make(chan struct{}, 1), stale: true,
-		watched: map[string]bool{}, junk: map[string]string{},
+		watched: map[string]bool{}, junk: map[string]string{}, heard: map[string]struct{}{},
+		writes: map[string]int{}, crowd: crowd{unwatched: map[string]struct{}{}},
 		foreign:      []string{"facts.jsonl", "policy.jsonl"},
 		grantorMedia: map[string]stream.Medium{mediumGrantor: cfg.Facts, "policy": cfg.Policy},
 	}
@@ -71,7 +75,7 @@ func (h *hall) watch(name string) {
 }
 
 // minds says what is worth a hint: holders as they come and go, what they write for the judge, and what others
-// write in grantor/.
+// write in grantor/. It is asked of each event, and counts them.
 func (h *hall) minds(dir, name string) bool {
 	switch dir {
 	case h.comp.holdersDir():
@@ -79,7 +83,13 @@ func (h *hall) minds(dir, name string) bool {
 	case h.comp.grantorDir():
 		return slices.Contains(h.foreign, name)
 	}
-	return name == "facts.jsonl"
+	if name != "facts.jsonl" {
+		return false
+	}
+	h.mu.Lock()
+	h.writes[filepath.Base(dir)]++
+	h.mu.Unlock()
+	return true
 }
 
 // hint is called by the watcher, from a goroutine of its own.
@@ -107,7 +117,7 @@ func (h *hall) heardOf(dir string) {
 	name := filepath.Base(dir)
 	h.set.Touch(name)
 	h.mu.Lock()
-	h.heard = true // after the hint, which a pass that clears this has taken then
+	h.heard[name] = struct{}{} // after the hint, which a pass that takes this has taken then
 	h.mu.Unlock()
 }
 
@@ -143,9 +153,10 @@ func sameState(a, b os.FileInfo) bool {
 func (h *hall) attend(j *judge.Judge, sure bool) {
 	stats := h.grantorFacts()
 	h.mu.Lock()
-	h.grantor, h.heard = stats, false
+	h.grantor = stats
 	stale := h.stale
 	h.stale = false
+	clear(h.heard)
 	h.mu.Unlock()
 	if now := h.comp.app.Clock.Running(); stale || now >= h.nextCheck {
 		h.watcher.Check() // it stats every folder
@@ -182,6 +193,7 @@ func (h *hall) enlist(j *judge.Judge) {
 			j.Detach(name)
 			h.watcher.Remove(h.comp.holderDir(name))
 			delete(h.watched, name)
+			delete(h.crowd.unwatched, name)
 		}
 	}
 	h.sayJunk(junk)

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/daolease/daolease/pkg/judge"
 	"github.com/daolease/daolease/pkg/stream"
@@ -19,22 +21,17 @@ const (
 // news says how urgent what woke the judge is. In a crowd, where holders renew all the time, passes for each of them
 // would cost more than all else.
 func (h *hall) news(ctx context.Context, j *judge.Judge, crowd bool) urgency {
-	holders, listed := h.takeHeard()
+	h.mu.Lock()
+	listed, heard := h.stale, len(h.heard) > 0
+	stranger := slices.ContainsFunc(slices.Collect(maps.Keys(h.heard)), func(name string) bool { return !j.Holds(name) })
+	h.mu.Unlock()
 	switch {
-	case listed, holders && !crowd, h.grantorNews(ctx, j):
+	case listed, stranger, heard && !crowd, h.grantorNews(ctx, j):
 		return urgent
-	case holders:
+	case heard:
 		return noHurry
 	}
 	return nothingNew
-}
-
-// takeHeard takes whether holders were heard of, and whether folders have come or gone.
-func (h *hall) takeHeard() (holders, listed bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	holders, h.heard = h.heard, false
-	return holders, h.stale
 }
 
 // grantorNews says that others have written in grantor/: a pass that grants or records changes the grantor's stream

@@ -77,7 +77,9 @@ func (s *sitting) rest(ctx context.Context, began time.Time, r *judge.Report) (o
 
 // until is how long the judge may rest if nothing happens.
 func (s *sitting) until(r *judge.Report) time.Duration {
-	rest := s.comp.Config.Cadence / 2
+	// Twice a cadence there is a pass, and once a cadence one that reads all media.
+	cadence := s.comp.Config.Cadence
+	rest := min(cadence/2, max(0, cadence-time.Duration(s.comp.app.Clock.Running()-s.allAt)*time.Millisecond))
 	switch {
 	case r.Outcome == judge.Cut && s.cameOn():
 		return 0

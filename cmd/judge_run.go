@@ -34,6 +34,7 @@ type sitting struct {
 	tickAt int64         // raw clock of the newest tick, ms
 	tick   int64         // its reading, base units
 	still  bool          // no tick could be appended last: time stands still
+	allAt  int64         // raw clock of the last pass that read all media, ms
 	due    int64         // the first reading at which anything can be due
 	drain  time.Time     // since when the holders' media are being read
 	cutAt  stream.Cursor // on the grantor's stream, after the last pass that was cut
@@ -160,10 +161,13 @@ func (s *sitting) readEnough() bool {
 func (s *sitting) pass(ctx context.Context) judge.Report {
 	_ = s.appendTick(ctx) // said; the pass goes on at the old reading
 	s.hall.attend(s.judge, s.comp.Config.external() || s.tick >= s.due)
-	began, due := time.Now(), s.due
+	began, running, due := time.Now(), s.comp.app.Clock.Running(), s.due
 	report := s.judge.Pass(ctx)
-	s.measure(&report, time.Since(began), due)
+	if s.measure(&report, time.Since(began), due); report.All {
+		s.allAt = running
+	}
 	s.due = s.firstDue(&report)
+	s.hall.ease(s.judge, len(report.Renewed))
 	s.teller.report(s.judge, &report)
 	if reading, ticked := s.judge.Now(); ticked && !s.comp.Config.external() {
 		if err := s.wall.note(ctx, reading); err != nil {

@@ -287,3 +287,48 @@ func BenchmarkRenewals(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N*leases)/b.Elapsed().Seconds(), "renewals/s")
 }
+
+// BenchmarkPassManyMedia looks at each of 1,000 holders' files, of which none, or a twentieth, have a renewal.
+func BenchmarkPassManyMedia(b *testing.B) {
+	const media = 1000
+	for _, renewed := range []int{0, media / 20, media} {
+		b.Run(fmt.Sprint(renewed, "-renewed"), func(b *testing.B) {
+			w := &filed{world: newWorld(b), dir: b.TempDir()}
+			w.ledger = openFile(b, filepath.Join(w.dir, "ledger.jsonl"), stream.FileOptions{})
+			w.facts = openFile(b, filepath.Join(w.dir, "a.jsonl"), stream.FileOptions{})
+			w.cfg.Cadence = ms(1 << 30)
+			w.begin(b)
+			files := make([]*stream.File, media)
+			for i := range files {
+				files[i] = openFile(b, filepath.Join(w.dir, fmt.Sprint("h", i, ".jsonl")), stream.FileOptions{})
+				if _, err := files[i].Append(b.Context(), stream.How{}, []byte("{}")); err != nil {
+					b.Fatal(err)
+				}
+				w.judge.Attach(fmt.Sprint("h", i), files[i])
+			}
+			judge.Populate(w.judge, media, func(i int) string { return fmt.Sprint("h", i) })
+			w.okAt(1)
+			at := int64(2)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				for k := range renewed {
+					i := (int(at)*renewed + k) % media
+					f, err := lease.NewRenewal(fmt.Sprint("lease-", i))
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := files[i].Append(b.Context(), stream.How{}, f.Encode()); err != nil {
+						b.Fatal(err)
+					}
+				}
+				w.tick(at)
+				b.StartTimer()
+				if r := w.pass(); r.Outcome != judge.OK || len(r.Renewed) != renewed {
+					b.Fatalf("%s %s: %d renewed", r.Outcome, r.Abort, len(r.Renewed))
+				}
+				at++
+			}
+		})
+	}
+}

@@ -55,7 +55,8 @@ type Config struct {
 	// Stamp appends a second tick, for what a pass has observed (SPEC 6, Stamps). Nil: everything carries now.
 	Stamp func(ctx context.Context) error
 	// Hinted says that the set hears of news: a pass then reads only media with hints, those whose silence
-	// is in question, and all of them once a cadence. Otherwise each pass reads all.
+	// is in question, and all of them where that was most of a cadence ago (Report.All). Otherwise each pass
+	// reads all.
 	Hinted bool
 }
 

@@ -21,6 +21,46 @@ func (c countsReads) Read(ctx context.Context, from stream.Cursor, most stream.B
 	return c.Memory.Read(ctx, from, most, yield)
 }
 
+// idler is a medium that is polled, and tells whether something has come.
+type idler struct {
+	stream.Medium
+	reads *int
+	news  *bool
+}
+
+func (m idler) Idle(stream.Cursor) (stream.State, bool) { return stream.Blocked, !*m.news }
+
+func (m idler) Read(ctx context.Context, from stream.Cursor, most stream.Budget, yield func(stream.Value) bool) stream.Answer {
+	*m.reads++
+	return m.Medium.Read(ctx, from, most, yield)
+}
+
+// A medium that tells that nothing has come is drained by that, so that silence on it counts.
+func TestIdleMediaAreNotRead(t *testing.T) {
+	w, reads, news := newWorld(t, "a"), 0, true
+	w.cfg.Cadence = ms(1000)
+	w.around = func(name string, m stream.Medium) stream.Medium {
+		if name == "a" {
+			return idler{m, &reads, &news}
+		}
+		return m
+	}
+	w.start()
+	w.grant("L", "/s", "a", 50)
+	w.renew("a", "L")
+	w.okAt(1)
+	reads, news = 0, false
+	w.okAt(20)
+	wantList(t, "lapsed", ended(w.okAt(60)), "L by silence")
+	if reads != 0 {
+		t.Fatalf("%d reads of an idle medium", reads)
+	}
+	news = true
+	if w.okAt(61); reads != 1 {
+		t.Fatalf("%d reads of one with news", reads)
+	}
+}
+
 // connections is a judge with so many quiet memory media.
 func connections(t testing.TB, n int, hinted bool) (w *world, reads *int) {
 	w, reads = newWorld(t), new(int)

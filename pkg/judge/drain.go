@@ -110,14 +110,16 @@ func (j *Judge) drainHolders(ctx context.Context) {
 				return
 			}
 			s := lane[0]
-			if readings[s] == nil {
-				readings[s] = j.holderReading(ctx, s)
-			}
-			if j.read(ctx, readings[s], roundValues) {
-				lane = append(lane[1:], s)
-			} else {
-				j.drainedHolder(s, readings[s])
-				lane = lane[1:]
+			lane = lane[1:]
+			if !j.idle(s) {
+				if readings[s] == nil {
+					readings[s] = j.holderReading(ctx, s)
+				}
+				if j.read(ctx, readings[s], roundValues) {
+					lane = append(lane, s)
+				} else {
+					j.drainedHolder(s, readings[s])
+				}
 			}
 			served = true
 			j.owners.served(s)
@@ -133,35 +135,46 @@ func (j *Judge) drainHolders(ctx context.Context) {
 // those whose leases' silence is in question, and once a cadence all.
 func (j *Judge) toDrain() []*source {
 	l := j.ledger
-	all := !j.cfg.Hinted || !j.alledYet || l.now-j.lastAll >= l.cadence/2
+	all := !j.cfg.Hinted || !j.alledYet || l.now-j.lastAll >= l.cadence-l.cadence/8
 	if all {
-		j.lastAll, j.alledYet = l.now, true
+		j.lastAll, j.alledYet, j.report.All = l.now, true, true
 	}
-	wanted := map[string]*source{}
-	want := func(name string) {
-		if s := j.sources[name]; s != nil {
-			wanted[name] = s
+	j.drains++
+	var list []*source
+	want := func(s *source) {
+		if s != nil && s.wanted != j.drains {
+			s.wanted = j.drains
+			list = append(list, s)
 		}
 	}
 	for _, name := range j.cfg.Media.Fresh(all) {
-		want(name)
+		want(j.sources[name])
 	}
 	for name := range j.again {
-		want(name)
+		want(j.sources[name])
 	}
 	clear(j.again)
 	for _, e := range j.overdue() {
 		for _, s := range j.mayCarry(l.heldBy(e)) {
 			if !j.cfg.Media.Quiet(s.name) {
-				wanted[s.name] = s
+				want(s)
 			}
 		}
 	}
-	list := make([]*source, 0, len(wanted))
-	for _, name := range sortedKeys(wanted) {
-		list = append(list, wanted[name])
-	}
 	return list
+}
+
+// idle says that a medium has nothing new, where that can be told without reading; then it is drained.
+func (j *Judge) idle(s *source) bool {
+	if s.idler == nil {
+		return false
+	}
+	state, idle := s.idler.Idle(j.ledger.cursors[s.key])
+	if idle {
+		s.barred, s.ended = "", state == stream.End
+		s.drained, s.stale = j.ledger.pass, false
+	}
+	return idle
 }
 
 // leaveUnread notes the media that this pass had no time for.
@@ -176,7 +189,7 @@ func (j *Judge) leaveUnread(lanes [][]*source) {
 }
 
 func (j *Judge) holderReading(ctx context.Context, s *source) *reading {
-	r := j.newReading(s.name, holdersPath+s.name, s.medium)
+	r := j.newReading(s.name, s.key, s.medium)
 	r.take = func(v stream.Value, f lease.Fact) verdict { return j.holderFact(ctx, s, v, f) }
 	r.renewal = func(v stream.Value, id []byte) verdict { return j.renewalRead(ctx, s, v, id) }
 	r.onGap = func() { j.holderGap(s) }

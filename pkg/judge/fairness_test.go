@@ -197,14 +197,14 @@ func TestHintedPassReadsWhatHasHintsAndAllOnceACadence(t *testing.T) {
 		at    int64
 		touch string
 		want  string
-	}{{1, "", "a 0, b 0"}, {2, "", ""}, {20, "b", "b 0"}, {101, "", "a 0, b 0"}} {
+	}{{1, "", "a 0, b 0"}, {2, "", ""}, {20, "b", "b 0"}, {51, "", ""}, {88, "", ""}, {89, "", "a 0, b 0"}, {139, "", ""}, {177, "", "a 0, b 0"}} {
 		*reads = nil
 		if c.touch != "" {
 			cfg.Media.Touch(c.touch)
 		}
-		w.okAt(c.at)
-		if got := strings.Join(*reads, ", "); got != c.want {
-			t.Fatalf("at %d it read %q, want %q", c.at, got, c.want)
+		r := w.okAt(c.at)
+		if got := strings.Join(*reads, ", "); got != c.want || r.All != (c.want == "a 0, b 0") {
+			t.Fatalf("at %d it read %q, all %t, want %q", c.at, got, r.All, c.want)
 		}
 	}
 }

@@ -39,6 +39,7 @@ type Judge struct {
 	fresh    bool // a tick has been drained since this start
 	lastAll  int64
 	alledYet bool
+	drains   uint64 // of the holders' media, so far
 	running  map[*live]struct{}
 	own      map[stream.Position]struct{} // appends of our own that are still ahead of the cursor
 	kept     kept                         // facts about leases not known yet

@@ -45,6 +45,8 @@ type Report struct {
 
 	// Err is set when this judge must stop: another has written to its ledger (stream.ErrMoved).
 	Err error `json:"-"`
+	// All says that every medium was to be read, and not only those with hints (Config.Hinted).
+	All bool `json:"-"`
 	// Causes says why each gap is one, by medium; for people.
 	Causes map[string]string `json:"causes,omitempty"`
 }

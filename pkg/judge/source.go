@@ -1,8 +1,10 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/daolease/daolease/pkg/stream"
 )
@@ -10,11 +12,14 @@ import (
 // source is one holder's medium as the judge reads it.
 type source struct {
 	name   string
+	key    string // among the cursors
 	medium stream.Medium
-	sole   string // its one possible author
-	mixed  bool   // it has several
-	owner  string // for fairness between owners
+	idler  stream.Idler // the medium, where it can tell that nothing has come
+	sole   string       // its one possible author
+	mixed  bool         // it has several
+	owner  string       // for fairness between owners
 
+	wanted  uint64 // the drain that is to read it
 	drained uint64 // the pass whose drain of it ended blocked or at end
 	ended   bool   // it was closed: its cursor is retired until it has another identity
 	stale   bool   // it had a gap, and has not been drained since: proposals may be old ones
@@ -36,7 +41,8 @@ type owned interface{ Owner(medium string) string }
 // Attach lets the judge read a medium. It is called between passes.
 func (j *Judge) Attach(name string, m stream.Medium) {
 	j.detach(name)
-	s := &source{name: name, medium: m, owner: name}
+	s := &source{name: name, key: holdersPath + name, medium: m, owner: name}
+	s.idler, _ = m.(stream.Idler)
 	author, sole := j.cfg.Resolver.Sole(name)
 	s.sole, s.mixed = author, !sole
 	if o, groups := j.cfg.Resolver.(owned); groups {
@@ -119,20 +125,27 @@ type ring struct {
 }
 
 // turns orders media for a drain: owners in turn, beginning after the last one served, and of each owner
-// one medium after the other.
+// one medium after the other. It reorders todo, of which the turns are parts.
 func (r *ring) turns(todo []*source) [][]*source {
-	byOwner := map[string][]*source{}
-	for _, s := range todo {
-		byOwner[s.owner] = append(byOwner[s.owner], s)
+	slices.SortFunc(todo, func(a, b *source) int {
+		return cmp.Or(strings.Compare(a.owner, b.owner), strings.Compare(a.name, b.name))
+	})
+	lanes := make([][]*source, 0, len(todo))
+	for len(todo) > 0 {
+		owner := todo[0].owner
+		n := 1
+		for n < len(todo) && todo[n].owner == owner {
+			n++
+		}
+		lane := todo[:n:n]
+		todo = todo[n:]
+		if n > 1 {
+			last := r.media[owner]
+			rotate(lane, sort.Search(n, func(k int) bool { return lane[k].name > last }))
+		}
+		lanes = append(lanes, lane)
 	}
-	owners := after(sortedKeys(byOwner), r.last)
-	lanes := make([][]*source, len(owners))
-	for i, o := range owners {
-		list := byOwner[o]
-		sort.Slice(list, func(a, b int) bool { return list[a].name < list[b].name })
-		at := sort.Search(len(list), func(k int) bool { return list[k].name > r.media[o] })
-		lanes[i] = append(slices.Clone(list[at:]), list[:at]...)
-	}
+	rotate(lanes, sort.Search(len(lanes), func(k int) bool { return lanes[k][0].owner > r.last }))
 	return lanes
 }
 
@@ -143,11 +156,9 @@ func (r *ring) served(s *source) {
 	r.last, r.media[s.owner] = s.owner, s.name
 }
 
-// after turns a sorted list so that it begins behind a name.
-func after(sorted []string, last string) []string {
-	at := sort.SearchStrings(sorted, last)
-	if at < len(sorted) && sorted[at] == last {
-		at++
-	}
-	return append(slices.Clone(sorted[at:]), sorted[:at]...)
+// rotate has a list begin with what was at a place.
+func rotate[E any](list []E, at int) {
+	slices.Reverse(list[:at])
+	slices.Reverse(list[at:])
+	slices.Reverse(list)
 }

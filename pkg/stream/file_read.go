@@ -31,7 +31,7 @@ func (f *File) Read(ctx context.Context, from Cursor, most Budget, yield func(Va
 	if ctx.Err() != nil {
 		return Answer{State: Transport, Cursor: from, Err: f.transport(context.Cause(ctx))}
 	}
-	if state, ok := f.unchanged(from); ok {
+	if state, ok := f.Idle(from); ok {
 		return Answer{State: state, Cursor: from}
 	}
 	at, err := parsePlace(from)
@@ -50,8 +50,8 @@ func (f *File) Read(ctx context.Context, from Cursor, most Budget, yield func(Va
 	return r.lasting(fmt.Errorf("%s does not keep still", f.path))
 }
 
-// unchanged is the answer when this very cursor was answered last, and the file has not changed since.
-func (f *File) unchanged(from Cursor) (State, bool) {
+// Idle implements Idler: this very cursor was answered last, and the file has not changed since.
+func (f *File) Idle(from Cursor) (State, bool) {
 	f.mu.Lock()
 	last := f.idle
 	f.mu.Unlock()

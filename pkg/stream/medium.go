@@ -158,3 +158,10 @@ type Notifier interface {
 	// Notify has fn called after every append, from whichever goroutine appended.
 	Notify(fn func())
 }
+
+// Idler is a medium that can tell, for less than a Read costs, that nothing has come.
+type Idler interface {
+	// Idle says that a Read from this cursor would hand out nothing, and answer this state and the cursor. It may
+	// not know, and then says no.
+	Idle(from Cursor) (State, bool)
+}
