@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -109,18 +110,23 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	run := *a // the flags and the output's fate belong to this run alone
 	out := &watchedWriter{w: a.Out}
 	run.Out, run.args = out, append([]string{}, args...)
-	root := newRootCmd(&run)
-	entered := markEntered(root)
-	root.SetArgs(run.args)
-	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !*entered {
-		err = asUsage(root, cmd, err)
-	}
+	err := run.execute(ctx, newTreeFor(&run, run.args))
 	if err == nil {
 		err = out.failure()
 	}
 	defer run.fallSilent()
 	return run.report(err)
+}
+
+// execute runs the command of a tree that the arguments name.
+func (a *App) execute(ctx context.Context, root *cobra.Command) error {
+	entered := markEntered(root)
+	root.SetArgs(a.args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && !*entered {
+		return asUsage(root, cmd, err)
+	}
+	return err
 }
 
 // print writes data to stdout in one write.

@@ -253,7 +253,11 @@ func TestCompletionScripts(t *testing.T) {
 // Every command is in a group that exists (cobra panics otherwise), has an example and says its exit codes.
 func TestEveryCommandHelps(t *testing.T) {
 	w := newFakeWorld(t)
-	for _, cmd := range commands(w.App) {
+	for _, c := range commands() {
+		cmd := c.make(w.App)
+		if cmd.Name() != c.name {
+			t.Errorf("%s is called %s", c.name, cmd.Name())
+		}
 		code, out, _ := w.run(cmd.Name(), "--help")
 		if code != 0 || !strings.Contains(out, "Examples:") || !cmd.HasSubCommands() && !strings.Contains(out, "Exit status:") {
 			t.Errorf("%s --help: exit %d, want an example and the exit status in\n%s", cmd.Name(), code, out)

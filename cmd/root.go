@@ -1,35 +1,41 @@
 package cmd
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// commands is every command but help and completion, in the order of SPEC 9.
-func commands(app *App) []*cobra.Command {
-	return []*cobra.Command{
-		newInitCmd(app),
-		newHolderCmd(app),
-		newProposeCmd(app),
-		newGrantCmd(app),
-		newRefuseCmd(app),
-		newRenewCmd(app),
-		newReleaseCmd(app),
-		newHoldCmd(app),
-		newRevokeCmd(app),
-		newInspectCmd(app),
-		newWhyCmd(app),
-		newTimelineCmd(app),
-		newLogCmd(app),
-		newTickCmd(app),
-		newFenceCmd(app),
-		newCheckCmd(app),
-		newJudgeCmd(app),
-		newRecoverCmd(app),
-		newDemoCmd(app),
-		newVersionCmd(app),
+// commands is what makes every command but help and completion, by name, in the order of SPEC 9.
+func commands() []commandMaker {
+	return []commandMaker{
+		{"init", newInitCmd},
+		{"holder", newHolderCmd},
+		{"propose", newProposeCmd},
+		{"grant", newGrantCmd},
+		{"refuse", newRefuseCmd},
+		{"renew", newRenewCmd},
+		{"release", newReleaseCmd},
+		{"hold", newHoldCmd},
+		{"revoke", newRevokeCmd},
+		{"inspect", newInspectCmd},
+		{"why", newWhyCmd},
+		{"timeline", newTimelineCmd},
+		{"log", newLogCmd},
+		{"tick", newTickCmd},
+		{"fence", newFenceCmd},
+		{"check", newCheckCmd},
+		{"judge", newJudgeCmd},
+		{"recover", newRecoverCmd},
+		{"demo", newDemoCmd},
+		{"version", newVersionCmd},
 	}
+}
+
+type commandMaker struct {
+	name string
+	make func(*App) *cobra.Command
 }
 
 // The groups of the help text: who uses a command.
@@ -39,8 +45,45 @@ const (
 	groupAnyone  = "anyone"
 )
 
-// newRootCmd makes a fresh tree. A tree is executed once: cobra keeps flags and contexts of a former run.
+// newTreeFor makes the tree that one command line needs. Where that names a command the tree has no other: to make
+// them all takes a tenth of the time of a short one. What speaks of other commands (help, completion, a word that
+// is none) gets the whole.
+func newTreeFor(app *App, args []string) *cobra.Command {
+	for _, c := range commands() {
+		if !slices.Contains(args, c.name) {
+			continue
+		}
+		root := newBareRoot(app)
+		root.CompletionOptions.DisableDefaultCmd = true
+		root.AddCommand(c.make(app))
+		refuseBare(root)
+		// cobra itself tells whether it is that word by which the command is named, and not the value of a flag.
+		if named, _, err := root.Find(args); err == nil && named != root {
+			return root
+		}
+	}
+	return newRootCmd(app)
+}
+
+// newRootCmd makes a fresh tree with everything in it. A tree is executed once: cobra keeps flags and contexts of a
+// former run.
 func newRootCmd(app *App) *cobra.Command {
+	root := newBareRoot(app)
+	for _, c := range commands() {
+		root.AddCommand(c.make(app))
+	}
+	root.AddCommand(otherVerbs()...)
+	root.AddCommand(topics()...)
+	root.SetCompletionCommandGroupID(groupAnyone)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	completions(app, root)
+	refuseBare(root)
+	return root
+}
+
+// newBareRoot makes the root of a tree, with the flags that every command has.
+func newBareRoot(app *App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "daolease",
 		Short: "Leases over plain files: a grant lapses unless it is renewed",
@@ -73,36 +116,29 @@ runs where the resource is: it reads them, takes back what has fallen silent, an
 		&cobra.Group{ID: groupGrantor, Title: "For the grantor, on the machine that has the resource:"},
 		&cobra.Group{ID: groupAnyone, Title: "For anyone:"},
 	)
-	root.AddCommand(commands(app)...)
-	root.AddCommand(otherVerbs()...)
-	root.AddCommand(topics()...)
 	root.SetHelpCommand(newHelpCmd())
-	root.SetCompletionCommandGroupID(groupAnyone)
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
 	addExitStatus(root)
-	completions(app, root)
-	for _, cmd := range root.Commands() {
-		if cmd.HasSubCommands() {
-			refuseBare(cmd)
-		}
-	}
 	return root
 }
 
-// refuseBare makes a command that only groups others refuse to be run alone or with an unknown word: cobra
+// refuseBare makes every command that only groups others refuse to be run alone or with an unknown word: cobra
 // would print help and exit 0, and a script would take that for success.
-func refuseBare(cmd *cobra.Command) {
-	cmd.Args = cobra.NoArgs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var names []string
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
-				names = append(names, sub.Name())
-			}
+func refuseBare(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() {
+			cmd.Args, cmd.RunE = cobra.NoArgs, oneIsWanted
 		}
-		return usagef(seeHelp(cmd), "%s: one of %s is wanted", cmd.CommandPath(), strings.Join(names, ", "))
 	}
+}
+
+func oneIsWanted(cmd *cobra.Command, _ []string) error {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return usagef(seeHelp(cmd), "%s: one of %s is wanted", cmd.CommandPath(), strings.Join(names, ", "))
 }
 
 // newHelpCmd is help that exits 2 where there is nothing of that name, as cobra's own does not.
