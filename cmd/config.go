@@ -27,6 +27,7 @@ type Config struct {
 	Units lease.Units `yaml:"-"`
 
 	file   string         // where it was read, for messages
+	of     string         // the fingerprint of the text
 	lines  map[string]int // the line of each key that was given
 	table  map[string]int64
 	anchor spanUnit // the finest unit of the table that is known by name
@@ -84,11 +85,20 @@ const maxConfig = 1 << 20
 
 // loadConfig reads a configuration. Every refusal is exit 7.
 func loadConfig(path string) (*Config, error) {
+	raw, err := readConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseConfig(path, raw)
+}
+
+// readConfig reads the text of a configuration.
+func readConfig(path string) ([]byte, error) {
 	raw, err := readAtMost(path, maxConfig)
 	if err != nil {
 		return nil, fail(exitComposition, "", "%w", err)
 	}
-	return parseConfig(path, raw)
+	return raw, nil
 }
 
 // readAtMost reads a regular file of a bounded size.
@@ -122,7 +132,7 @@ func parseConfig(file string, raw []byte) (*Config, error) {
 	if err != nil {
 		return nil, fail(exitComposition, "", "%s: %w", file, err)
 	}
-	c.file, c.lines = file, lines
+	c.file, c.lines, c.of = file, lines, fingerprint(raw)
 	if err := c.fill(root); err != nil {
 		return nil, err
 	}

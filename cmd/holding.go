@@ -30,15 +30,15 @@ type side struct {
 // openSide opens the side of the holder that one is (SPEC 8). With makes, its folder is made where the caller
 // may; otherwise a holder without one holds nothing (exit 3), and one with notes needs no sound configuration.
 func openSide(app *App, makes bool) (*side, error) {
-	open := findHeld
+	name, unnamed := app.holderName()
+	open := func(app *App) (*Composition, error) { return findHeld(app, name) }
 	if makes {
 		open = find
 	}
 	c, err := open(app)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = unnamed
 	}
-	name, err := app.holderName()
 	if err != nil {
 		return nil, err
 	}
