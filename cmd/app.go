@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -43,14 +42,9 @@ type App struct {
 
 // Main runs the process's own arguments and answers its exit code (SPEC 9).
 //
-// A broken pipe has to come back as an error, and not as a death in the middle of a pass, so SIGPIPE is
-// caught. It is not ignored: what is ignored is inherited by every procedure that is started. Descriptors 0
-// to 2 that are closed need no care: Go's runtime opens /dev/null on them before anything else is opened.
-func Main() int {
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
-	return newApp().Run(context.Background(), os.Args[1:])
-}
+// Descriptors 0 to 2 that are closed need no care: Go's runtime opens /dev/null on them before anything else is
+// opened.
+func Main() int { return newApp().Run(context.Background(), os.Args[1:]) }
 
 func newApp() *App {
 	program, err := os.Executable()
@@ -58,7 +52,7 @@ func newApp() *App {
 		program = "daolease"
 	}
 	return &App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		In: os.Stdin, Out: outlet(os.Stdout), Err: outlet(os.Stderr),
 		Env: os.Getenv, Environ: os.Environ, Cwd: os.Getwd, Hostname: os.Hostname,
 		Clock: newOneBoot(systemClock{}), Zone: time.Local, Users: systemUsers(), UID: os.Geteuid(), Program: program,
 		OutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
