@@ -2,11 +2,10 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/daolease/daolease/pkg/lease"
 	"github.com/daolease/daolease/pkg/stream"

@@ -3,10 +3,10 @@ package stream
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -62,20 +62,23 @@ func decodeHeader(line []byte) (header, bool) {
 	if len(line) >= headerMost || !bytes.Contains(line, []byte("dao.stream/type")) {
 		return header{}, false
 	}
-	var in struct {
-		Type     string `json:"dao.stream/type"`
-		Identity string `json:"dao.stream/identity"`
-		Base     *int64 `json:"dao.stream/base"`
-		Format   int    `json:"dao.stream/format"`
-		Adopts   bool   `json:"dao.stream/adopts"`
-	}
-	if err := json.Unmarshal(line, &in); err != nil {
+	var in map[string]json.RawMessage // by exact names, which those of a struct's fields are not
+	if !jsontext.Value(line).IsValid() || json.Unmarshal(line, &in) != nil {
 		return header{}, false
 	}
-	if in.Type != "jsonl" || !isIdentity(in.Identity) || in.Base == nil || *in.Base < 0 || *in.Base > MaxBase || in.Format < 0 {
+	h, kind := header{base: -1}, ""
+	for name, into := range map[string]any{
+		"dao.stream/type": &kind, "dao.stream/identity": &h.identity, "dao.stream/base": &h.base,
+		"dao.stream/format": &h.format, "dao.stream/adopts": &h.adopts,
+	} {
+		if value := in[name]; value != nil && json.Unmarshal(value, into) != nil {
+			return header{}, false
+		}
+	}
+	if kind != "jsonl" || !isIdentity(h.identity) || h.base < 0 || h.base > MaxBase || h.format < 0 {
 		return header{}, false
 	}
-	return header{identity: in.Identity, base: *in.Base, format: in.Format, adopts: in.Adopts}, true
+	return h, true
 }
 
 // plainHeader reads the header that most files have, in exactly the bytes in which it is written: a command that
