@@ -44,7 +44,10 @@ type App struct {
 //
 // Descriptors 0 to 2 that are closed need no care: Go's runtime opens /dev/null on them before anything else is
 // opened.
-func Main() int { return newApp().Run(context.Background(), os.Args[1:]) }
+func Main() int {
+	deepened(0)
+	return newApp().Run(context.Background(), os.Args[1:])
+}
 
 func newApp() *App {
 	program, err := os.Executable()
