@@ -64,6 +64,9 @@ That no lapsed stands on the grantor's stream is never evidence that a lease is 
 CAN LAPSE IN is the least time until a judge could conclude the lease, with the cause that comes first: its
 holder's own bound (renew shows it as BOUND IN) is earlier, by the tolerance and by what the judge could not watch.
 
+A table of more than 200 leases is printed in pages as it is made, so that it begins at once. A column is never
+narrower than on the page before; what needs more room makes it wider from its own page on.
+
 With --at READING it shows the leases that were live when the judge had passed at that reading, rebuilt from the
 ledger's own stream, which goes back to its last compaction. inspect changes nothing, and creates no file.`,
 		Example: `  daolease inspect                   # who holds what

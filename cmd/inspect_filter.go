@@ -125,18 +125,26 @@ func (s *survey) countSlots(row *leaseRow) {
 	if s.lean {
 		return
 	}
+	text := row.Subject.Text()
 	if s.slots == nil {
 		s.slots = map[string]*int{}
-		for _, r := range s.rows() {
-			text := r.Subject.Text()
-			if s.slots[text] == nil {
-				s.slots[text] = new(int)
-			}
-			*s.slots[text]++
+		for i := range s.past {
+			s.slotsOf(s.past[i].Subject.Text(), 1)
 		}
 	}
-	row.SlotsTaken = s.slots[row.Subject.Text()]
+	if s.slots[text] == nil && s.view != nil {
+		s.slotsOf(text, s.view.Taken(text))
+	}
+	row.SlotsTaken = s.slots[text]
 	if rule, found := s.comp.Config.rule(row.Subject); found {
 		row.Slots = &rule.Slots
 	}
+}
+
+// slotsOf notes that so many more slots of a subject are taken.
+func (s *survey) slotsOf(text string, more int) {
+	if s.slots[text] == nil {
+		s.slots[text] = new(int)
+	}
+	*s.slots[text] += more
 }

@@ -91,11 +91,3 @@ func (s *survey) noPast(p pastPoint, at int64) error {
 	return fail(exitNothingHeld, fmt.Sprintf("daolease inspect --at %s, or later", formatSpan(s.comp.Config.span(p.oldest))),
 		"the ledger goes back to reading %s, where it began or was last compacted; %s is before that", s.text(p.oldest), formatSpan(s.comp.Config.span(at)))
 }
-
-// rows are the ledger's, as it stands or as it stood.
-func (s *survey) rows() []judge.Row {
-	if s.view == nil {
-		return s.past
-	}
-	return s.view.Rows()
-}

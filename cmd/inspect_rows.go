@@ -18,7 +18,7 @@ func (s *survey) eachLease(ctx context.Context, o *inspectOptions, take func(lea
 		return take(row)
 	}
 	if s.view != nil {
-		for _, row := range s.view.Rows() {
+		for row := range s.view.EachRow() {
 			if err := pass(s.liveRow(row)); err != nil {
 				return err
 			}

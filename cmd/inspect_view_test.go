@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -241,6 +242,41 @@ func TestInspectOfManyLeases(t *testing.T) {
 		t.Errorf("%v for 10,000 leases, and %v for 100,000", few, many)
 	}
 	t.Logf("%v for 10,000 leases, %v for 100,000", few, many)
+}
+
+// oneWrite takes a first write, and is then a pipe that nobody reads.
+type oneWrite struct{ first string }
+
+func (o *oneWrite) Write(p []byte) (int, error) {
+	if o.first != "" {
+		return 0, syscall.EPIPE
+	}
+	o.first = string(p)
+	return len(p), nil
+}
+
+// Of many leases the first are printed before the last is looked at.
+func TestInspectBeginsAtOnce(t *testing.T) {
+	const leases = 1000
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	lines := make([]string, leases)
+	for i := range lines {
+		lines[i] = writtenGrant(fmt.Sprintf("L%06d", i), fmt.Sprintf("s%d", i), "alice", "")
+	}
+	appendTo(t, w.grantorFacts(), lines...)
+	w.must(t, 0, "judge --once")
+	for _, args := range [][]string{{"inspect"}, {"inspect", "-o", "wide"}, {"inspect", "-o", "jsonl"}} {
+		out := &oneWrite{}
+		app := *w.App
+		app.Out = out
+		if code := app.Run(t.Context(), args); code != exitPipe {
+			t.Errorf("%v: exit %d", args, code)
+		}
+		if !strings.Contains(out.first, "L000000") || strings.Contains(out.first, "L000999") {
+			t.Errorf("%v: the first of %d leases are not written before the last: %d bytes", args, leases, len(out.first))
+		}
+	}
 }
 
 func TestLookingWithNothingInTheEnvironment(t *testing.T) {

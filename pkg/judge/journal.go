@@ -66,15 +66,24 @@ func appendIDs(line []byte, ids []string) []byte {
 
 // decodeLine reads one line back; false means that it is damaged.
 func decodeLine(line []byte) (journalLine, bool) {
-	var g journalLine
 	if len(line) < sumLength || !bytes.HasPrefix(line, []byte(sumPrefix)) {
-		return g, false
+		return journalLine{}, false
 	}
-	sum, rest := line[len(sumPrefix):len(sumPrefix)+8], line[sumLength:]
-	if string(sum) != fmt.Sprintf("%08x", sumOf(rest)) {
-		return g, false
+	sum, body := line[len(sumPrefix):len(sumPrefix)+8], line[sumLength:]
+	if string(sum) != fmt.Sprintf("%08x", sumOf(body)) {
+		return journalLine{}, false
 	}
-	return g, json.Unmarshal(append([]byte{'{'}, rest...), &g) == nil && g.sound()
+	g, read := plainLine(body)
+	if !read {
+		g, read = strictLine(body)
+	}
+	return g, read && g.sound()
+}
+
+// strictLine reads what is behind the sum of any line.
+func strictLine(body []byte) (journalLine, bool) {
+	var g journalLine
+	return g, json.Unmarshal(append([]byte{'{'}, body...), &g) == nil
 }
 
 // journal writes groups to the ledger's medium, which this judge alone writes.

@@ -2,6 +2,8 @@ package judge
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/daolease/daolease/pkg/lease"
 	"github.com/daolease/daolease/pkg/stream"
@@ -112,11 +114,19 @@ type (
 
 // Rows are the live leases by id, readings as durations in the base unit.
 func (j *Judge) Rows() []Row {
-	rows := make([]Row, 0, j.ledger.count)
-	for _, e := range j.ledger.sorted() {
-		rows = append(rows, j.row(e))
+	return slices.AppendSeq(make([]Row, 0, j.ledger.count), j.EachRow())
+}
+
+// EachRow is Rows one at a time, so that the first is there before the last is made. Nothing else may be asked of
+// the judge meanwhile that changes what it knows.
+func (j *Judge) EachRow() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for _, e := range j.ledger.sorted() {
+			if !yield(j.row(e)) {
+				return
+			}
+		}
 	}
-	return rows
 }
 
 // Row is one live lease, if there is one of that id.

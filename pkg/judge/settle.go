@@ -52,6 +52,15 @@ func (j *Judge) Subjects() []string {
 	return sortedKeys(texts)
 }
 
+// Taken is how many live leases a subject has, by its text.
+func (j *Judge) Taken(subject string) int {
+	n := 0
+	for range j.ledger.onSubject(subject) {
+		n++
+	}
+	return n
+}
+
 // Configure takes over another cadence, tolerance, budget, retention, rules, retry, parallel and reclaimer
 // between two passes. Everything else, the unit table among it, changes only at a start. A live lease that
 // the new configuration does not accept is an error, and nothing is taken over then.

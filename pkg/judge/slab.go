@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 )
 
 // blockSize is how many leases lie together, under one lower bound of what makes one of them due.
@@ -58,8 +59,23 @@ func (s *slab) all() iter.Seq[*live] {
 	}
 }
 
-// sorted are the live leases by id.
-func (s *slab) sorted() []*live { return slices.SortedFunc(s.all(), s.byID) }
+// sorted are the live leases by id. Each id is looked up once, and not with every comparison.
+func (s *slab) sorted() []*live {
+	type named struct {
+		id string
+		e  *live
+	}
+	list := make([]named, 0, s.count)
+	for e := range s.all() {
+		list = append(list, named{s.idOf(e), e})
+	}
+	slices.SortFunc(list, func(a, b named) int { return strings.Compare(a.id, b.id) })
+	sorted := make([]*live, len(list))
+	for i := range list {
+		sorted[i] = list[i].e
+	}
+	return sorted
+}
 
 // find is the live lease of an id; nil when there is none.
 func (s *slab) find(id string) *live {
