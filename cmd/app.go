@@ -43,7 +43,9 @@ type App struct {
 // Main runs the process's own arguments and answers its exit code (SPEC 9).
 //
 // Descriptors 0 to 2 that are closed need no care: Go's runtime opens /dev/null on them before anything else is
-// opened.
+// opened. Nor can they be told from one that was given: each has a description of its own, open for reading and
+// writing, as also Python's subprocess.DEVNULL and Node's stdio 'ignore' make it, and to call those closed would be
+// worse.
 func Main() int {
 	deepened(0)
 	return newApp().Run(context.Background(), os.Args[1:])

@@ -73,6 +73,12 @@ func exitCodesText() string {
 		fmt.Fprintf(&b, "%-5d %s\n", code, meanings[code])
 	}
 	fmt.Fprintf(&b, "%-5d nobody reads stdout any more\n", exitPipe)
-	b.WriteString("\nA refused command says why in one line on stderr, and mostly what to do in a second one that begins with hint:.")
+	b.WriteString(`
+A refused command says why in one line on stderr, and mostly what to do in a second one that begins with hint:.
+
+A stdout that cannot be written (a full disk) is 1. One that was closed before the command began (daolease inspect >&-)
+cannot be told from one that was thrown away: the Go runtime opens /dev/null in its place, in the very way in which the
+process libraries of Python and Node do for an output that nobody wants. So what was to be printed is lost, and the exit
+status says only what became of the rest.`)
 	return b.String()
 }
