@@ -45,7 +45,7 @@ func (s *aside) run() {
 	for text := range s.texts {
 		_, _ = s.to.Write(text)
 		if n := s.leftOut(); n > 0 {
-			_, _ = fmt.Fprintf(s.to, "daolease: %d lines were left out, which nobody read\n", n)
+			_, _ = fmt.Fprintf(s.to, "daolease: %s left out, which nobody read\n", counted(n, "line"))
 		}
 	}
 }

@@ -230,9 +230,5 @@ func (r *checkReport) summary() string {
 	if r.Problems == 0 && r.Advice == 0 {
 		return "nothing is wrong"
 	}
-	plural := "s"
-	if r.Problems == 1 {
-		plural = ""
-	}
-	return fmt.Sprintf("%d problem%s, %d of advice", r.Problems, plural, r.Advice)
+	return fmt.Sprintf("%s, %d of advice", counted(r.Problems, "problem"), r.Advice)
 }

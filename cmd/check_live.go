@@ -37,7 +37,7 @@ func (k *checker) passing(s *survey) {
 	case j.Lock == lockHeld:
 		k.problem(place, "see what the process that has judge.lock waits for, or start it anew", "%s", j.Text)
 	default:
-		k.problem(place, "daolease judge runs passes", "%s: nothing is granted or taken back", j.Text)
+		k.problem(place, noJudgeRemedy, "%s: nothing is granted or taken back", j.Text)
 	}
 }
 
@@ -49,7 +49,7 @@ func (k *checker) reclaims(s *survey) {
 		}
 		k.problem("lease "+row.Lease,
 			fmt.Sprintf("mend the procedure; or take %s back by hand and say so: daolease revoke %s --reclaimed --reason T", row.Subject.Text(), shellQuote(row.Lease)),
-			"its reclaim (%s) of %s failed %d times, the last with: %s", row.Reclaim.Cause, row.Subject.Text(), row.Reclaim.Attempts, row.Reclaim.Error)
+			"its reclaim (%s) of %s failed %s, the last with: %s", row.Reclaim.Cause, row.Subject.Text(), times(row.Reclaim.Attempts), row.Reclaim.Error)
 	}
 }
 
@@ -63,7 +63,7 @@ func (k *checker) unanswered(ctx context.Context, s *survey) error {
 	rows := *s.doc.Proposals
 	for i, p := range rows {
 		if i == maxWaiting {
-			k.advice(k.comp.holdersDir(), "daolease inspect --proposals shows them all", "%d more proposals wait for an answer", len(rows)-i)
+			k.advice(k.comp.holdersDir(), "daolease inspect --proposals shows them all", "more that wait for an answer: %s", counted(len(rows)-i, "proposal"))
 			break
 		}
 		remedy := "the judge answers it at one of its next passes"

@@ -48,15 +48,11 @@ func (k *checker) sizeOf(r *SubjectRule) sizing {
 	if k.every > 0 {
 		every, survived = k.every, missed(r.Duration, k.every)
 	}
-	plural := "s"
-	if survived == 1 {
-		plural = ""
-	}
 	return sizing{
 		Match: r.Match, Duration: span(r.Duration), RenewEvery: span(every), Missed: survived,
 		SilentPast: span(past), TakenBy: span(past + c.Cadence),
-		Text: fmt.Sprintf("%s: with %s a holder renews every %s and survives %d missed renewal%s; one that died is concluded silent %s to %s after its last renewal",
-			r.Match, formatSpan(r.Duration), formatSpan(every), survived, plural, formatSpan(past), formatSpan(past+c.Cadence)),
+		Text: fmt.Sprintf("%s: with %s a holder renews every %s and survives %s; one that died is concluded silent %s to %s after its last renewal",
+			r.Match, formatSpan(r.Duration), formatSpan(every), counted(survived, "missed renewal"), formatSpan(past), formatSpan(past+c.Cadence)),
 	}
 }
 

@@ -109,7 +109,7 @@ func TestAKilledProcedureSaysWhy(t *testing.T) {
 	w.want(0, as("alice", "release", lease))
 	w.until("it runs", func() bool { return len(w.logged()) > 0 })
 	judge.signal(syscall.SIGTERM)
-	judge.says("a second signal kills them")
+	judge.says("a second signal kills it")
 	judge.signal(syscall.SIGTERM)
 	judge.says("stopped: the judge was told a second time to stop")
 	judge.ends(0)

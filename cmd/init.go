@@ -174,13 +174,29 @@ func (c *Composition) sayNext(o *initOptions) {
 			subject = "SUBJECT"
 		}
 	}
-	fmt.Fprintf(&b, `next:
-  %[1]s judge                # run the judge, in a terminal or a service of its own
-  %[1]s propose %[2]s        # ask for a lease
-  %[1]s renew                # before its duration is over
-  %[1]s inspect              # who holds what
-`, at, shellQuote(subject))
+	b.WriteString("next:\n" + aligned(at, [][2]string{
+		{"check", "is all as a judge wants it?"},
+		{"judge", "run the judge, in a terminal or a service of its own"},
+		{"hold " + shellQuote(subject) + " -- CMD", "hold a lease while CMD runs"},
+		{"propose " + shellQuote(subject), "or ask for one,"},
+		{"renew", "and renew it before its duration is over"},
+		{"inspect", "who holds what"},
+	}))
 	_, _ = c.app.Err.Write([]byte(b.String())) // as everywhere, a failing stderr is nobody's concern
+}
+
+// aligned is command lines, each with what it is for, below one another.
+func aligned(at string, lines [][2]string) string {
+	width := 0
+	for _, line := range lines {
+		width = max(width, cellWidth(line[0]))
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		pad := strings.Repeat(" ", width-cellWidth(line[0]))
+		fmt.Fprintf(&b, "  %s %s%s  # %s\n", at, line[0], pad, line[1])
+	}
+	return b.String()
 }
 
 // leastInit is the least duration for which init makes a configuration: below, a judge hardly keeps up.

@@ -41,7 +41,7 @@ func (o *inspectOptions) refuse(args []string, shown bool) error {
 	case !one && o.json:
 		return usagef("", "--json is about SUBJECT")
 	case o.watch && shown && o.output.form != "jsonl" && o.output.form != "wide" && o.output.form != "table":
-		return usagef("daolease inspect --watch | jq .", "--watch draws a table on a terminal, and is one JSON document a line elsewhere")
+		return usagef("daolease inspect --watch -o jsonl", "-o %s is one document: --watch draws a table on a terminal, and is one JSON document a line with -o jsonl and elsewhere", o.output.form)
 	}
 	return o.filter.check()
 }

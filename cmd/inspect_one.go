@@ -161,7 +161,7 @@ func (s *survey) leaseText(row *leaseRow) []string {
 			"since     "+s.startText(row)+briefWords(", unwatched ", s.spanText(row.Unwatched)))
 	}
 	if row.Attempts > 0 || row.Error != "" {
-		lines = append(lines, fmt.Sprintf("reclaim   %d attempts%s", row.Attempts, briefWords(", the last error: ", row.Error)))
+		lines = append(lines, fmt.Sprintf("reclaim   %s%s", counted(row.Attempts, "attempt"), briefWords(", the last error: ", row.Error)))
 	}
 	return lines
 }

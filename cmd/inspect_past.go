@@ -28,6 +28,7 @@ func (c *Composition) lookBack(ctx context.Context, o *inspectOptions) (*survey,
 	if p.groups == 0 {
 		return nil, s.noPast(p, at)
 	}
+	s.sayFuture(ctx, p, at)
 	s.past, s.now = p.rows, p.now
 	s.doc.AsOf, s.doc.Now, s.doc.Oldest, s.doc.Pass = s.reading(p.now), s.reading(p.now), s.reading(p.oldest), p.pass
 	s.doc.Conclusion = fmt.Sprintf("the judge's ledger as it stood after pass %d of incarnation %d, at reading %s; it goes back to reading %s",
@@ -41,6 +42,20 @@ func (c *Composition) lookBack(ctx context.Context, o *inspectOptions) (*survey,
 	o.filter.order(s, s.doc.Leases)
 	s.doc.Judge = s.judgeState(ctx)
 	return s, nil
+}
+
+// sayFuture says that a reading is still to come: what is shown is the newest, and not what will be.
+func (s *survey) sayFuture(ctx context.Context, p pastPoint, at int64) {
+	a, err := s.comp.judgeAdapter()
+	if err != nil {
+		return
+	}
+	now, err := a.peek(ctx, p.now)
+	if err != nil || at <= now {
+		return
+	}
+	k := s.comp.Config
+	s.comp.app.say("reading %s is still to come, it is %s now: this is the newest that the ledger has", formatSpan(k.span(at)), s.text(now))
 }
 
 // pastPoint is the ledger after one group of its stream, and how far that goes back.
@@ -86,7 +101,7 @@ func (c *Composition) findPast(ctx context.Context, at int64) (p pastPoint, err 
 // noPast is that the ledger does not reach back as far (exit 3).
 func (s *survey) noPast(p pastPoint, at int64) error {
 	if !p.any {
-		return fail(exitNothingHeld, "daolease judge runs passes", "no judge has passed here yet, so there is no past to show")
+		return fail(exitNothingHeld, noJudgeRemedy, "no judge has passed here yet, so there is no past to show")
 	}
 	return fail(exitNothingHeld, fmt.Sprintf("daolease inspect --at %s, or later", formatSpan(s.comp.Config.span(p.oldest))),
 		"the ledger goes back to reading %s, where it began or was last compacted; %s is before that", s.text(p.oldest), formatSpan(s.comp.Config.span(at)))

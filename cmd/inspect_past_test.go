@@ -150,6 +150,24 @@ func TestInspectCountsOpenProposals(t *testing.T) {
 	contains(t, out, "proposals that wait for an answer: 2")
 }
 
+// A reading that is still to come shows the newest, and says that it does.
+func TestInspectAtAReadingToCome(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "build", "alice", ""))
+	w.must(t, 0, "judge --once")
+	w.clock.run(10_000)
+	if _, errs := w.must(t, 0, "inspect --at 8s"); errs != "" {
+		t.Errorf("8 s have passed: %q", errs)
+	}
+	out, errs := w.must(t, 0, "inspect --at 1h")
+	says(t, out, "L1")
+	says(t, errs, "reading 1h is still to come, it is 10s")
+	if strings.Count(errs, "\n") != 1 {
+		t.Errorf("%q", errs)
+	}
+}
+
 // A table of many pages has every row once, one header, and columns that never get narrower.
 func TestPagesOfATable(t *testing.T) {
 	var pages []string

@@ -204,7 +204,7 @@ func TestInspectPendingAndLapsed(t *testing.T) {
 	contains(t, out, "pending: release")
 	contains(t, out, row.Error)
 	out, _ = w.must(t, exitFound, "check --live")
-	contains(t, out, "problem  lease L1: its reclaim (release) of build failed 1 times")
+	contains(t, out, "problem  lease L1: its reclaim (release) of build failed once")
 	contains(t, out, "daolease revoke L1 --reclaimed")
 
 	writeFile(t, filepath.Join(w.dir(), "good"), "", 0o644)

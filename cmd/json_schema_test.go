@@ -59,6 +59,7 @@ func TestEveryKeyForProgramsIsOnThePage(t *testing.T) {
 		"ledger": {judge.Row{}, judge.ReclaimState{}}, "Conclusions: judge --dry-run": {judge.Conclusion{}},
 	}
 	page := schemas(t)
+	delete(page, logSection) // TestTheLogForProgramsIsOnThePage holds it
 	if len(page) != len(want) {
 		t.Errorf("the page has the sections %q", slices.Sorted(maps.Keys(page)))
 	}
@@ -74,6 +75,46 @@ func TestEveryKeyForProgramsIsOnThePage(t *testing.T) {
 				t.Errorf("%s: %s is printed by nothing", section, key)
 			}
 		}
+	}
+}
+
+const logSection = "Log: judge --log-format json"
+
+// What a judge says as JSON has the keys of the page, and each of them is somewhere in a life with an error.
+func TestTheLogForProgramsIsOnThePage(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh to fail with")
+	}
+	w := newFakeWorld(t)
+	writeFile(t, filepath.Join(w.dir(), "hooks", "take"), "#!/bin/sh\nexit 1\n", 0o755)
+	w.composition(t, "subjects:\n  - match: stuck\n    reclaim: [hooks/take]\n  - match: \"*\"\n    reclaim: none\n")
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "stuck", "alice", ""), writtenGrant("L2", "build", "alice", ""))
+	appendTo(t, w.factsOf("alice"), releaseOf("L1"), releaseOf("L2"))
+	_, said := w.must(t, exitNotReclaimed, "judge --once --log-format json")
+	page, seen, events := schemas(t), map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(said) {
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		var record map[string]any
+		if err := d.Decode(&record); err != nil {
+			t.Fatalf("%v: %q", err, line)
+		}
+		conforms(t, page, logSection, record)
+		for key := range record {
+			seen[key] = true
+		}
+		if event, is := record["event"].(string); is {
+			events[event] = true
+		}
+	}
+	for key := range page[logSection] {
+		if !seen[key] {
+			t.Errorf("%s is in no record", key)
+		}
+	}
+	text := formatPage(t, "daolease-json.5")
+	for event := range events {
+		contains(t, text[strings.Index(text, ".It Cm event"):], event)
 	}
 }
 

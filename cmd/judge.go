@@ -59,6 +59,9 @@ stops: Type=notify, or notify-reload, and WatchdogSec= of at least two cadences 
 It is woken by what others write. Where those who hold leases write more than some eight times a second, it no longer
 watches their folders, and reads them once a cadence: a release there is then heard up to a cadence later.
 
+What it says on stderr, --log-format json says as one object a line: daolease-json(5) has the keys. A metrics file
+that cannot be written is said and hinders nothing; with --once the exit is 1 then, though the pass is recorded.
+
 One judge runs a composition. A daolease hold that judges meanwhile (--judge) is waited for: it gives way once the
 procedures that it runs have ended.`,
 		Example: `  daolease judge                     # until it is told to stop
@@ -149,6 +152,10 @@ func (s *sitting) verdict(r *judge.Report) error {
 			return fail(exitNotReclaimed, "daolease inspect "+w.Lease+" shows the attempts and the last error",
 				"lease %s (%s) has not been taken back", w.Lease, w.Cause)
 		}
+	}
+	if s.metrics != nil && s.metrics.unwritten {
+		return fail(exitFailure, "--metrics-file wants a folder that is there and can be written to",
+			"the pass is completed and recorded, but its metrics are not in %s", s.metrics.path)
 	}
 	return nil
 }

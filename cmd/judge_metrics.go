@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,7 +19,8 @@ import (
 // collector, for one). Nothing in it names a lease, a subject or a holder: the number of lines is bounded. A nil
 // one counts nothing.
 type metrics struct {
-	path string
+	path      string
+	unwritten bool // the last attempt failed
 
 	outcomes map[string]uint64
 	lapsed   map[string]uint64
@@ -185,6 +187,14 @@ func (m *metrics) histogram(b *strings.Builder, metric func(name, kind, help str
 	fmt.Fprintf(b, "daolease_pass_duration_seconds_sum %v\ndaolease_pass_duration_seconds_count %d\n", m.seconds, total)
 }
 
+// reasonOf is an error without the name of the file that it is about.
+func reasonOf(err error) error {
+	if about := new(fs.PathError); errors.As(err, &about) {
+		return about.Err
+	}
+	return err
+}
+
 // write replaces the file at once, so that whoever reads it has the old or the new. It is not synced: after a
 // crash the next pass writes it anew.
 func (m *metrics) write(text []byte) (err error) {
@@ -204,14 +214,16 @@ func (m *metrics) write(text []byte) (err error) {
 	return os.Rename(f.Name(), m.path)
 }
 
-// writeMetrics writes what has been counted. That it cannot be written is said, and hinders nothing.
+// writeMetrics writes what has been counted. That it cannot be written is said, and hinders nothing; judge --once says
+// it by its exit status too.
 func (s *sitting) writeMetrics() {
 	if s.metrics == nil {
 		return
 	}
 	live, pending := s.judge.Count()
-	if err := s.metrics.write(s.metrics.text(live, pending)); err != nil {
-		s.teller.once("metrics", "the metrics could not be written: %v", err)
+	err := s.metrics.write(s.metrics.text(live, pending))
+	if s.metrics.unwritten = err != nil; err != nil {
+		s.teller.once("metrics", "the metrics could not be written to %s: %v", s.metrics.path, reasonOf(err))
 		return
 	}
 	s.teller.over("metrics", "the metrics are written again")

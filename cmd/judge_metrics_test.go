@@ -64,6 +64,18 @@ func TestMetricsCountWhatAJudgeDid(t *testing.T) {
 	w.must(t, exitUsage, "judge --dry-run --metrics-file x")
 }
 
+// A pass whose metrics cannot be written is made all the same, and the exit says that they are not there.
+func TestMetricsThatCannotBeWritten(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "free", "bob", ""))
+	path := filepath.Join(w.dir(), "nowhere", "x")
+	_, errs := w.must(t, exitFailure, "judge --once --metrics-file "+path)
+	says(t, errs, "the metrics could not be written to "+path+": no such file", "the pass is completed and recorded, but its metrics are not in "+path, "hint: ")
+	out, _ := w.must(t, 0, "inspect")
+	contains(t, out, "L1")
+}
+
 // Everything that a judge says as JSON is one record a line, errors too, with what it is about.
 func TestJudgeLogsJSON(t *testing.T) {
 	w := newFakeWorld(t)

@@ -45,7 +45,7 @@ func (n *notifier) passed(live, pending int) {
 	if n == nil {
 		return
 	}
-	status := fmt.Sprintf("STATUS=%d leases live, %d pending", live-pending, pending)
+	status := fmt.Sprintf("STATUS=%s live, %d pending", counted(live-pending, "lease"), pending)
 	switch {
 	case !n.ready:
 		n.ready = true

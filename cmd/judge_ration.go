@@ -61,7 +61,7 @@ func (t *teller) unsaid() {
 		}
 		delete(t.rations, kind)
 		if r.more > 0 {
-			t.app.say("judge: %s: said so %d times, and %d times more in the last minute", kind, r.said, r.more)
+			t.app.say("judge: %s: said so %s, and %s more in the last minute", kind, times(r.said), times(r.more))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func hear(loops bool) chan os.Signal {
 func (s *sitting) suspend(ctx context.Context) error {
 	s.procs.stop()
 	if n := s.procs.busy(); n > 0 {
-		s.teller.news("stopping: %d procedures get up to their timeouts; a second signal kills them", n)
+		s.teller.news("stopping: what runs (%s) gets up to its timeout; a second signal kills it", counted(n, "procedure"))
 	}
 	for s.procs.busy() > 0 {
 		select {

@@ -45,6 +45,13 @@ func pages(t *testing.T) map[string][]byte {
 			t.Fatal(err)
 		}
 		made[name+".1"] = withExitStatus(page.Bytes(), cmd)
+		if more := seeAlso()[cmd.Name()]; len(more) > 0 {
+			text := bytes.TrimRight(made[name+".1"], "\n")
+			for _, page := range more {
+				text = fmt.Appendf(text, ", \\fB%s\\fP", page)
+			}
+			made[name+".1"] = append(text, '\n')
+		}
 		if cmd == root {
 			// The pages of the formats, and of how to hold, are written by hand.
 			made[name+".1"] = append(bytes.TrimRight(made[name+".1"], "\n"),
@@ -56,6 +63,23 @@ func pages(t *testing.T) map[string][]byte {
 	}
 	visit(root)
 	return made
+}
+
+// seeAlso are the pages that the reader of a command's wants next.
+func seeAlso() map[string][]string {
+	return map[string][]string{
+		"hold":    {"daolease-propose(1)", "daolease-renew(1)", "daolease-release(1)", "daolease-fence(1)", "daolease-judge(1)", "daolease-holding(7)", "daolease-exit-codes(7)", "flock(1)"},
+		"fence":   {"daolease-hold(1)", "daolease-propose(1)", "daolease-concepts(7)", "daolease-holding(7)", "daolease-exit-codes(7)", "flock(1)"},
+		"propose": {"daolease-hold(1)", "daolease-renew(1)", "daolease-release(1)", "daolease-why(1)", "daolease-holding(7)", "daolease-json(5)"},
+		"renew":   {"daolease-hold(1)", "daolease-release(1)", "daolease-holding(7)", "daolease-json(5)", "crontab(5)"},
+		"release": {"daolease-propose(1)", "daolease-revoke(1)", "daolease-holding(7)"},
+		"judge":   {"daolease-check(1)", "daolease-inspect(1)", "daolease-recover(1)", "daolease-concepts(7)", "daolease.yaml(5)", "daolease-json(5)", "daolease-ledger(5)"},
+		"inspect": {"daolease-why(1)", "daolease-log(1)", "daolease-timeline(1)", "daolease-json(5)"},
+		"why":     {"daolease-inspect(1)", "daolease-log(1)", "daolease-timeline(1)"},
+		"log":     {"daolease-inspect(1)", "daolease-why(1)", "daolease-json(5)", "daolease-stream(5)"},
+		"check":   {"daolease-judge(1)", "daolease.yaml(5)", "daolease-json(5)"},
+		"init":    {"daolease-check(1)", "daolease-judge(1)", "daolease-hold(1)", "daolease-files(7)", "daolease.yaml(5)"},
+	}
 }
 
 // topicPage is the page of a topic: its text as help prints it.

@@ -71,7 +71,7 @@ func (a *quest) obtain(ctx context.Context) (leaseView, error) {
 			return view, err
 		}
 		if a.refused = &p; !a.wait.Given || !retriable(p.Reason) {
-			return leaseView{}, refusedError(id, &p, a.name)
+			return leaseView{}, a.comp.refusedError(id, &p, a.name)
 		}
 		if err := a.freed(over, id, &p); err != nil {
 			return leaseView{}, ended(err, "", "gave up after %s: %s", formatSpan(a.wait.D), a.inWay)

@@ -272,7 +272,7 @@ func (a *App) sayRecovered(o *recoverOptions, t *teller, done *judge.Restored) e
 	}
 	if len(done.Failed) > 0 {
 		return fail(exitNotReclaimed, "mend its hook; the judge goes on trying for the leases, and daolease grant serves the rest",
-			"the ledger is begun anew, but %d subjects could not be taken back, and were not granted", len(done.Failed))
+			"the ledger is begun anew, but without what could not be taken back, which was not granted: %s", counted(len(done.Failed), "subject"))
 	}
 	t.say("the ledger is begun anew: daolease judge goes on with it")
 	return nil
@@ -303,7 +303,7 @@ func printInventory(ctx context.Context, app *App, c *Composition) error {
 	if !found {
 		app.say("there is no grantor's stream to be read: what was granted, and how high tokens have risen, only people can tell")
 	} else {
-		app.say("%d leases were granted and are not recorded as lapsed; that is no evidence that they are still held. The highest token to be seen is %d", len(rows), token)
+		app.say("granted and not recorded as lapsed, which is no evidence of being held: %s. The highest token to be seen is %d", counted(len(rows), "lease"), token)
 	}
 	return app.print(text)
 }

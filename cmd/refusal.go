@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/daolease/daolease/pkg/judge"
 	"github.com/daolease/daolease/pkg/lease"
@@ -13,9 +14,13 @@ func retriable(reason string) bool {
 }
 
 // refusedError is a proposal that was refused (exit 4).
-func refusedError(id string, p *lease.Proposed, name string) error {
+func (c *Composition) refusedError(id string, p *lease.Proposed, name string) error {
 	hint := ""
 	switch {
+	case p.Reason == judge.RefusedSubject:
+		hint = c.subjectsGranted(p.Subject)
+	case p.Reason == judge.RefusedHolder:
+		hint = "the entry of " + shellQuote(configFile(c.Dir)) + " that matches it names its holders; --as NAME says who you are"
 	case p.Reason == judge.RefusedBusy && p.HeldBy == name:
 		hint = fmt.Sprintf("you hold it yourself: daolease renew %s, or daolease release %s", p.By, p.By)
 	case retriable(p.Reason):
@@ -24,6 +29,25 @@ func refusedError(id string, p *lease.Proposed, name string) error {
 		hint = "ask for more with --duration"
 	}
 	return fail(exitRefused, hint, "proposal %s was refused: %s", id, refusalText(p, name))
+}
+
+// maxPatterns is how many patterns a hint names.
+const maxPatterns = 6
+
+// subjectsGranted is a hint for who asked for a subject that is not granted: what is wrong with it, or which are.
+func (c *Composition) subjectsGranted(subject lease.Subject) string {
+	if err := c.Config.admissible(subject); err != nil {
+		return "write it otherwise: " + err.Error()
+	}
+	var patterns []string
+	for i := range c.Config.Subjects {
+		if i == maxPatterns {
+			patterns = append(patterns, "...")
+			break
+		}
+		patterns = append(patterns, c.Config.Subjects[i].Match)
+	}
+	return fmt.Sprintf("%s grants %s", shellQuote(configFile(c.Dir)), strings.Join(patterns, ", "))
 }
 
 // refusalText is why a proposal was refused, for people.

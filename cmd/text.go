@@ -60,6 +60,14 @@ func escapeUnicode(text []byte, wide func(rune) string) []byte {
 	return out
 }
 
+// counted is a number of things in words: 1 lease, 2 leases.
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
 // shellQuote quotes a word for sh, only where it must.
 func shellQuote(s string) string {
 	safe := func(r rune) bool {

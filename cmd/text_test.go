@@ -41,3 +41,11 @@ func TestShellQuote(t *testing.T) {
 		t.Errorf("%s needs no quotes", got)
 	}
 }
+
+func TestCountedIsSingularOfOne(t *testing.T) {
+	for n, want := range map[int]string{0: "0 leases", 1: "1 lease", 2: "2 leases"} {
+		if got := counted(n, "lease"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

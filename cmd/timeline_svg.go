@@ -176,12 +176,12 @@ func (s *sheet) story(b *bar) string {
 		text += fmt.Sprintf(", concluded by %s at %s", b.Cause, s.reading(b.Pending))
 	}
 	if n := len(b.Tries); n > 0 && b.Tries[n-1].Text != "" {
-		text += fmt.Sprintf(", %d failed attempts to take it back", b.Tries[n-1].Count)
+		text += fmt.Sprintf(", %s to take it back", counted(b.Tries[n-1].Count, "failed attempt"))
 	}
 	if !b.going {
 		text += ", recorded as lapsed at " + s.reading(b.end)
 	}
-	return text + fmt.Sprintf("; %d renewals", len(b.Renewals))
+	return text + "; " + counted(len(b.Renewals), "renewal")
 }
 
 // axis draws the readings, and the times of day where those were noted.

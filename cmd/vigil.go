@@ -25,6 +25,9 @@ type vigil struct {
 
 func newVigil(c *Composition) *vigil { return &vigil{comp: c} }
 
+// noJudgeRemedy is what to do where no judge passes.
+const noJudgeRemedy = "daolease judge runs passes; daolease hold --judge does while it holds"
+
 // vigilCadences is for how many cadences no judge may have passed.
 const vigilCadences = 3
 
@@ -44,7 +47,7 @@ func (v *vigil) look(ctx context.Context, ref string) {
 		what = "no judge has passed here for " + formatSpan(ago.Truncate(roundTo(ago)))
 	}
 	v.comp.app.complain(what+": nothing is granted or taken back until one does",
-		"the grantor runs it: "+shellQuote(v.comp.app.Program)+" -C "+shellQuote(v.comp.Dir)+" judge")
+		"the grantor runs it: "+shellQuote(v.comp.app.Program)+" -C "+shellQuote(v.comp.Dir)+" judge; or, on one machine, daolease hold --judge needs none")
 }
 
 // roundTo is the precision in which a span is told to people.

@@ -12,7 +12,7 @@ func TestVigilSaysThatNobodyJudges(t *testing.T) {
 	w.composition(t, tinyConfig)
 	_, errs := w.must(t, 0, "--as alice propose build --async")
 	contains(t, errs, "no judge has passed here yet")
-	contains(t, errs, "hint: the grantor runs it: daolease -C ")
+	says(t, errs, "hint: the grantor runs it: daolease -C ", "hold --judge")
 	w.must(t, 0, "judge --once")
 	for _, line := range []string{"--as alice renew", "grant other bob", "--as alice propose third --async"} {
 		if _, errs := w.must(t, 0, line); strings.Contains(errs, "no judge") {

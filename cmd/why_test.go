@@ -36,7 +36,11 @@ func TestWhyTellsEachEnd(t *testing.T) {
 		writtenGrant("L3", "given", "carol", ""), writtenGrant("L4", "taken", "dave", ""))
 	w.must(t, 0, "judge --once")
 	says(t, w.told(t, "hooked"), "alice holds hooked since ≈ 2030-01-02 03:04:05 (lease L1)", "not renewed yet", "it can lapse in 3", "(silence)")
+	if told := w.told(t, "hooked"); strings.Contains(told, "no judge") {
+		t.Errorf("one has just passed: %s", told)
+	}
 	w.clock.run(20_000)
+	says(t, w.told(t, "hooked"), "no judge has passed here for 20s", "nothing is taken back until one does")
 	appendTo(t, w.factsOf("alice"), renewalOf("L1"))
 	appendTo(t, w.factsOf("bob"), renewalOf("L2"))
 	appendTo(t, w.factsOf("carol"), releaseOf("L3"))

@@ -26,6 +26,9 @@ func (s *survey) whyText(row leaseRow, story *tenure, others []leaseRow) string 
 	default:
 		parts = []string{s.grantedText(row), alsoHeld(others)}
 	}
+	if row.State != stateLapsed && !row.Due {
+		parts = append(parts, s.noJudgeWords())
+	}
 	kept := parts[:0]
 	for _, part := range parts {
 		if part != "" {
@@ -33,6 +36,14 @@ func (s *survey) whyText(row leaseRow, story *tenure, others []leaseRow) string 
 		}
 	}
 	return strings.Join(kept, "; ")
+}
+
+// noJudgeWords says that no judge passes, where that can be told: then nothing is taken back.
+func (s *survey) noJudgeWords() string {
+	if passing := s.doc.Judge.Passing; passing == nil || *passing {
+		return ""
+	}
+	return s.doc.Judge.Text + ": nothing is taken back until one does"
 }
 
 // lostText is who lost what, when, and by which cause.
