@@ -58,6 +58,9 @@ token no lease has exceeded: a fenced resource refuses lower ones.`,
   daolease recover                         # take everything back, grant nothing`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.tokenAbove < 0 || o.tokenAbove > lease.Limit {
+				return usagef("daolease recover --print says which is the highest to be seen", "--token-above: %d is no token, which is at most 2^52", o.tokenAbove)
+			}
 			c, err := find(app)
 			if err != nil {
 				return err

@@ -136,7 +136,7 @@ func (o *outputFlag) Type() string { return "form" }
 // Set takes one of the forms.
 func (o *outputFlag) Set(form string) error {
 	if !slices.Contains(o.allowed, form) {
-		return fmt.Errorf("the forms are %s", strings.Join(o.allowed, ", "))
+		return fmt.Errorf("%q is no form here; the forms are %s", form, strings.Join(o.allowed, ", "))
 	}
 	o.form = form
 	return nil

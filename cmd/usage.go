@@ -20,6 +20,9 @@ func asUsage(root, cmd *cobra.Command, err error) error {
 	if rest, unknown := strings.CutPrefix(text, "unknown command "); unknown {
 		return unknownCommand(root, cmd, rest)
 	}
+	if mistake, hint, is := flagMistake(cmd, err); is {
+		return usagef(hint, "%s", mistake)
+	}
 	if set, exclusive := exclusiveSet(text); exclusive {
 		return usagef(seeHelp(cmd), "%s exclude each other", andList(flagNames(cmd.Flags(), set)))
 	}
@@ -78,8 +81,8 @@ func flagNames(flags *pflag.FlagSet, names []string) []string {
 	given := slices.Clone(names)
 	for i, name := range names {
 		given[i] = "--" + name
-		if f := flags.Lookup(name); f != nil && f.Shorthand != "" {
-			given[i] = "-" + f.Shorthand
+		if f := flags.Lookup(name); f != nil {
+			given[i] = flagName(f)
 		}
 	}
 	return given

@@ -18,11 +18,33 @@ func TestWrongCommandLines(t *testing.T) {
 		"refuse a b c":                     "at most 2 words are wanted, and 3 are there",
 		"holder add":                       "one NAME is wanted",
 		"hold s --wait 1s -n -- true":      "-n and --wait exclude each other",
+		"renew --all=maybe":                `--all: "maybe" is neither true nor false; write --all alone`,
+		"hold -E x s -- true":              `-E: "x" is no whole number, or too great a one`,
+		"recover --token-above x":          `--token-above: "x" is no whole number, or too great a one`,
+		"recover --token-above -1":         "--token-above: -1 is no token, which is at most 2^52",
+		"propose --duration 5 s":           `--duration: "5" has no unit; write 5s, 5ms or another unit of ms, s, m or min, h, d`,
+		"inspect -o xml":                   `-o: "xml" is no form here; the forms are table, wide, json, jsonl, yaml`,
+		"log --medium":                     "--medium wants a value: --medium NAME",
+		"inspect -o":                       "-o wants a value: -o form",
+		"why -o json x":                    "daolease why has no flag -o",
+		"propose s --durtion 5s":           "daolease propose has no flag --durtion",
 		"inspect --all --proposals --at 3": "--all, --at and --proposals exclude each other",
 	} {
 		_, errs := w.must(t, exitUsage, line)
 		if said, _, _ := strings.Cut(errs, "\n"); said != "daolease: "+want {
 			t.Errorf("%s: %s", line, said)
+		}
+	}
+}
+
+// A flag whose name is nearly another's is taken for that one in the hint.
+func TestAFlagThatWasMeant(t *testing.T) {
+	w := newFakeWorld(t)
+	for line, hint := range map[string]string{
+		"propose s --durtion 5s": "did you mean --duration?", "inspect --alll": "did you mean --all?", "inspect --nothing-near": "see daolease inspect --help",
+	} {
+		if _, errs := w.must(t, exitUsage, line); !strings.HasSuffix(errs, "\nhint: "+hint+"\n") {
+			t.Errorf("%s: %q", line, errs)
 		}
 	}
 }
