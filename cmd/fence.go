@@ -154,7 +154,7 @@ func (g guard) guard(ctx context.Context, o *fenceOptions, token int64, argv []s
 		return fail(late, "", "another had %s.lock for %s", g.file, formatSpan(o.wait.D))
 	}
 	if err != nil {
-		return fail(exitFailure, "", "the lock: %w", err)
+		return fail(exitFailure, "--state FILE wants a folder that is there and can be written to", "the lock of %s: %w", g.file, reasonOf(err))
 	}
 	defer stream.UnlockFile(lock)
 	highest, first, err := g.highest()

@@ -199,7 +199,7 @@ func grantError(err error) error {
 	case errors.As(err, &busy):
 		return fail(exitRefused, "daolease revoke "+shellQuote(busy.Lease)+" --reason … ends it", "%w", err)
 	case errors.Is(err, judge.ErrMistaken):
-		return fail(exitRefused, "", "%w", err)
+		return fail(exitRefused, answeredHint, "%w", err)
 	case unwritable(err):
 		return fail(exitNotAppended, "", "%w", err)
 	}

@@ -76,7 +76,7 @@ func runInit(_ context.Context, app *App, o *initOptions, dir string) error {
 	}
 	made, err := app.makeComposition(dir, config, text)
 	if err != nil {
-		return fail(exitFailure, "", "%w", err)
+		return fail(exitFailure, "name a folder in which you may write", "%s cannot be made: %w", configFile(dir), reasonOf(err))
 	}
 	c := newComposition(app, made, config)
 	c.sayNext(o)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/daolease/daolease/pkg/judge"
@@ -40,6 +41,9 @@ func (c *Composition) survey(ctx context.Context) (*survey, error) {
 	}
 	s.readWall(ctx)
 	s.doc.Judge = s.judgeState(ctx)
+	if passing := s.doc.Judge.Passing; passing != nil && !*passing {
+		s.doc.Warnings = slices.DeleteFunc(s.doc.Warnings, func(w string) bool { return w == noJudgeYet }) // it says so itself
+	}
 	return s, ctx.Err()
 }
 
@@ -121,12 +125,15 @@ func (s *survey) readTime(ctx context.Context, least int64) error {
 	return nil
 }
 
+// noJudgeYet is why there is no ledger where none was ever needed.
+const noJudgeYet = "no judge has run here yet"
+
 // lookAtLedger takes a view of the ledger as it stands, wherever it lies. Without a view, why says why there is
 // none; with one, what is to be known about it. An error is one of the composition or of the machine, or wraps
 // fs.ErrPermission.
 func (c *Composition) lookAtLedger(ctx context.Context) (view *judge.Judge, why string, err error) {
 	if _, err := os.Stat(c.grantorDir()); errors.Is(err, fs.ErrNotExist) {
-		return nil, "no judge has run here yet", nil
+		return nil, noJudgeYet, nil
 	}
 	cfg, err := c.judgeConfig(ctx)
 	if err != nil {
@@ -148,7 +155,7 @@ func (c *Composition) lookAtLedger(ctx context.Context) (view *judge.Judge, why 
 	case err != nil:
 		return nil, "", err
 	case view.Began() == judge.First:
-		return nil, "no judge has run here yet", nil
+		return nil, noJudgeYet, nil
 	}
 	return view, why, nil
 }

@@ -101,7 +101,7 @@ func TestInspectOfNothing(t *testing.T) {
 		t.Errorf("junk is no lease: %+v", doc)
 	}
 	out, _ := w.must(t, 0, "inspect")
-	contains(t, out, "no judge has run here yet")
+	contains(t, out, "no judge has passed here yet")
 	contains(t, out, inspectNote)
 	if err := os.RemoveAll(c.grantorDir()); err != nil {
 		t.Fatal(err)

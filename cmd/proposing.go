@@ -275,5 +275,5 @@ func (a *quest) unanswered(cause error) error {
 	if rule, found := a.comp.Config.rule(a.subject); found && rule.Answer == "never" {
 		hint = "proposals on this subject are answered by hand: propose with --async or --wait, and the grantor grants with daolease grant --proposal"
 	}
-	return ended(cause, hint, "no answer within %s; the proposal is withdrawn", formatSpan(time.Since(a.began).Truncate(time.Millisecond)))
+	return ended(cause, hint, "no answer within %s; the proposal is withdrawn", formatAge(time.Since(a.began).Truncate(time.Millisecond)))
 }

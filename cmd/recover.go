@@ -288,6 +288,13 @@ func printInventory(ctx context.Context, app *App, c *Composition) error {
 		return err
 	}
 	rows, token, found, err := judge.Unrecorded(ctx, cfg)
+	if errors.Is(err, judge.ErrNoTick) {
+		hint := "daolease judge begins with one; where none has ever run there is nothing to recover"
+		if c.Config.external() {
+			hint = "whoever owns time appends ticks: daolease tick"
+		}
+		return fail(exitFailure, hint, "%w", err)
+	}
 	if err != nil {
 		return err
 	}

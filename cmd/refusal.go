@@ -23,10 +23,16 @@ func (c *Composition) refusedError(id string, p *lease.Proposed, name string) er
 		hint = "the entry of " + shellQuote(configFile(c.Dir)) + " that matches it names its holders; --as NAME says who you are"
 	case p.Reason == judge.RefusedBusy && p.HeldBy == name:
 		hint = fmt.Sprintf("you hold it yourself: daolease renew %s, or daolease release %s", p.By, p.By)
+	case p.Reason == judge.RefusedBusy:
+		hint = "--wait D proposes again until it is granted; daolease why " + subjectWords(p.Subject) + " says who has it"
+	case p.Reason == judge.RefusedLimit:
+		hint = "daolease inspect --holder " + name + " shows them: release one; or --wait D proposes again until it is granted"
 	case retriable(p.Reason):
 		hint = "--wait D proposes again until it is granted"
 	case p.Reason == judge.RefusedShort:
 		hint = "ask for more with --duration"
+	default:
+		hint = "whether it is worth to propose anew, the grantor knows"
 	}
 	return fail(exitRefused, hint, "proposal %s was refused: %s", id, refusalText(p, name))
 }

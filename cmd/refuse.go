@@ -64,6 +64,9 @@ func runRefuse(ctx context.Context, app *App, id, holder, reason string) error {
 // maxRefuseReads is how often the stream is read again when somebody writes to it without its lock.
 const maxRefuseReads = 4
 
+// answeredHint is the remedy where a proposal wants no answer any more.
+const answeredHint = "daolease log shows the answer; a lease that was granted ends with daolease revoke LEASE --reason T"
+
 // refuseUnderLock appends the refusal if nobody has answered before, under the append lock of the grantor's
 // stream: who answers must have read it to its end.
 func (c *Composition) refuseUnderLock(ctx context.Context, p foundProposal, fact lease.Fact) error {
@@ -82,7 +85,7 @@ func (c *Composition) refuseUnderLock(ctx context.Context, p foundProposal, fact
 			return err
 		}
 		if j.Answered(p.holder, p.id) {
-			return fail(exitRefused, "", "proposal %s of %s was answered before", p.id, p.holder)
+			return fail(exitRefused, answeredHint, "proposal %s of %s was answered before", p.id, p.holder)
 		}
 		if _, err = under.Append(ctx, stream.How{Sync: true, Expect: j.CursorOf(mediumGrantor)}, fact.Encode()); !errors.Is(err, stream.ErrMoved) {
 			return err

@@ -36,8 +36,47 @@ func TestRefusalsNameTheRemedy(t *testing.T) {
 	refused("bulid", "subject: nothing is granted on bulid here", "grants build, /srv/**")
 	refused("/srv//a", "subject: nothing is granted on /srv//a here", "hint: write it otherwise: ")
 	refused("build", "holder: nothing is granted to bob on build", "--as NAME")
-	_, errs := w.must(t, exitUsage, "inspect --watch -o json")
+	_, errs := w.must(t, exitUsage, "revoke L1")
+	says(t, errs, "--reason is wanted")
+	_, errs = w.must(t, exitFailure, "fence 3 --state nowhere/f")
+	says(t, errs, "the lock of nowhere/f: no such file", "hint: --state FILE")
+	_, errs = w.must(t, exitUsage, "inspect --watch -o json")
 	contains(t, errs, "hint: daolease inspect --watch -o jsonl")
+}
+
+// Who comes too late is told what became of the lease, also without naming it.
+func TestRenewTellsWhatBecameOfTheLease(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	w.must(t, 0, "judge --once")
+	w.must(t, 0, "--as alice propose build --async")
+	w.must(t, 0, "judge --once")
+	w.must(t, 0, "--as alice renew")
+	for range 6 { // no longer than counts against a silent lease
+		w.clock.run(16_000)
+		w.must(t, 0, "judge --once")
+	}
+	for _, line := range []string{"renew", "renew --subject build", "release --subject build"} {
+		_, errs := w.must(t, exitNothingHeld, "--as alice "+line)
+		says(t, errs, `holder "alice" holds nothing`, "it has lapsed (silence)", "hint: propose anew: daolease propose build")
+	}
+	_, errs := w.must(t, exitNothingHeld, "--as alice renew --subject other")
+	says(t, errs, `holder "alice" holds nothing on other`+"\n", "hint: daolease propose SUBJECT")
+}
+
+// A proposal that is another's, or wants no answer any more, is said to be that.
+func TestAnswersToProposalsThatWantNone(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, "subjects:\n  - match: hand\n    reclaim: none\n    answer: never\n")
+	w.must(t, 0, "judge --once")
+	appendTo(t, w.factsOf("alice"), proposalFor("P1", "hand", ""))
+	_, errs := w.must(t, exitNothingHeld, "grant --proposal P1 bob")
+	contains(t, errs, "proposal P1 is alice's, and not bob's")
+	w.must(t, 0, "refuse P1 --reason later")
+	for _, line := range []string{"refuse P1 --reason later", "grant --proposal P1"} {
+		_, errs := w.must(t, exitRefused, line)
+		says(t, errs, "was answered before", "hint: daolease log shows the answer")
+	}
 }
 
 // lastProposal is the id of the newest proposal on a holder's medium.

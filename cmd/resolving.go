@@ -75,11 +75,31 @@ func (t *turn) resolve(ctx context.Context, w wanted, usable ...func(*lease.Held
 	ids := t.among(match, usable)
 	switch len(ids) {
 	case 0:
-		return "", fail(exitNothingHeld, proposeHint, "%s", what)
+		return "", t.nothingHeld(what, match)
 	case 1:
 		return ids[0], nil
 	}
 	return "", usagef("name one of them", "several leases are held: %s", strings.Join(ids, ", "))
+}
+
+// nothingHeld is that no lease is usable, with what became of the last one that matches: who comes too late wants to
+// know why.
+func (t *turn) nothingHeld(what string, match func(*lease.Held) bool) error {
+	var last *lease.Held
+	for _, held := range t.h.State.Leases {
+		if match(held) && (last == nil || held.Seq > last.Seq) {
+			last = held
+		}
+	}
+	if last == nil {
+		return fail(exitNothingHeld, proposeHint, "%s", what)
+	}
+	err := t.notHeld(last.Lease, t.h.Holding(last.Lease, t.reading))
+	var coded *exitError
+	if !errors.As(err, &coded) || coded.code != exitNothingHeld {
+		return fail(exitNothingHeld, proposeHint, "%s", what)
+	}
+	return fail(exitNothingHeld, coded.hint, "%s: %w", what, coded.err)
 }
 
 // among are the leases that match and are usable, by the first sense of usable in which any is; sorted.

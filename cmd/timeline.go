@@ -6,7 +6,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,7 +77,10 @@ func timeline(ctx context.Context, c *Composition, o *timelineOptions) error {
 		}
 		path = filepath.Join(cwd, path)
 	}
-	return c.app.replaceFile(path, chart.picture(), 0o644)
+	if err := c.app.replaceFile(path, chart.picture(), 0o644); err != nil {
+		return fail(exitFailure, "--svg - writes it to stdout", "the picture could not be written to %s: %w", o.svg, reasonOf(err))
+	}
+	return nil
 }
 
 // chart is what a timeline shows, whatever draws it. Readings are base units.
@@ -222,7 +224,7 @@ func (ch *chart) clock(n int64) string {
 func (ch *chart) words() string {
 	var b bytes.Buffer
 	b.WriteString("readings " + ch.reading(ch.from) + briefWords(" ", ch.clock(ch.from)) + " to " + ch.reading(ch.to) + briefWords(" ", ch.clock(ch.to)))
-	b.WriteString(", " + strconv.Itoa(len(ch.bars)) + " leases, from the judge's ledger, which goes back to " + ch.oldestText())
+	b.WriteString(", " + counted(len(ch.bars), "lease") + ", from the judge's ledger, which goes back to " + ch.oldestText())
 	return b.String()
 }
 

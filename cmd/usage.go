@@ -23,6 +23,10 @@ func asUsage(root, cmd *cobra.Command, err error) error {
 	if mistake, hint, is := flagMistake(cmd, err); is {
 		return usagef(hint, "%s", mistake)
 	}
+	if rest, missing := strings.CutPrefix(text, "required flag(s) "); missing {
+		name, _, _ := strings.Cut(strings.TrimPrefix(rest, `"`), `"`)
+		return usagef(seeHelp(cmd), "--%s is wanted", name)
+	}
 	if set, exclusive := exclusiveSet(text); exclusive {
 		return usagef(seeHelp(cmd), "%s exclude each other", andList(flagNames(cmd.Flags(), set)))
 	}

@@ -40,7 +40,7 @@ func TestWhyTellsEachEnd(t *testing.T) {
 		t.Errorf("one has just passed: %s", told)
 	}
 	w.clock.run(20_000)
-	says(t, w.told(t, "hooked"), "no judge has passed here for 20s", "nothing is taken back until one does")
+	says(t, w.told(t, "hooked"), "no judge has passed here for 20s", "nothing is granted or taken back until one does")
 	appendTo(t, w.factsOf("alice"), renewalOf("L1"))
 	appendTo(t, w.factsOf("bob"), renewalOf("L2"))
 	appendTo(t, w.factsOf("carol"), releaseOf("L3"))

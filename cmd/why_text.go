@@ -26,7 +26,7 @@ func (s *survey) whyText(row leaseRow, story *tenure, others []leaseRow) string 
 	default:
 		parts = []string{s.grantedText(row), alsoHeld(others)}
 	}
-	if row.State != stateLapsed && !row.Due {
+	if !row.Due {
 		parts = append(parts, s.noJudgeWords())
 	}
 	kept := parts[:0]
@@ -43,7 +43,7 @@ func (s *survey) noJudgeWords() string {
 	if passing := s.doc.Judge.Passing; passing == nil || *passing {
 		return ""
 	}
-	return s.doc.Judge.Text + ": nothing is taken back until one does"
+	return s.doc.Judge.Text + ": nothing is granted or taken back until one does"
 }
 
 // lostText is who lost what, when, and by which cause.

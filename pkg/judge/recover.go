@@ -39,6 +39,9 @@ type Unreturned struct {
 }
 
 // recoverReason is the reason of the records that a recovery writes.
+// ErrNoTick means that time has not begun: no tick stands on the tick stream.
+var ErrNoTick = errors.New("no tick yet: a recovery needs a reading to begin from")
+
 const recoverReason = "the ledger was lost"
 
 // Recover begins a ledger anew: it takes back what the grantor's stream shows as granted and not lapsed, and
@@ -94,7 +97,7 @@ func survey(ctx context.Context, cfg Config) (*Judge, error) {
 		return nil, err
 	}
 	if !l.ticked {
-		return nil, errors.New("no tick yet: a recovery needs a reading to begin from")
+		return nil, ErrNoTick
 	}
 	j.now, j.stamp = l.now, l.now
 	if err := j.readToEnd(ctx); err != nil {
