@@ -22,7 +22,7 @@ type foundProposal struct {
 // wanted (exit 2). None is exit 3.
 func (c *Composition) findProposal(ctx context.Context, id, holder string) (foundProposal, error) {
 	if id == "" {
-		return foundProposal{}, usagef("", "the PROPOSAL is empty")
+		return foundProposal{}, usagef(unsetHint, "the PROPOSAL is empty")
 	}
 	names := []string{holder}
 	if holder == "" {

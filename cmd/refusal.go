@@ -22,7 +22,7 @@ func (c *Composition) refusedError(id string, p *lease.Proposed, name string) er
 	case p.Reason == judge.RefusedHolder:
 		hint = "the entry of " + shellQuote(configFile(c.Dir)) + " that matches it names its holders; --as NAME says who you are"
 	case p.Reason == judge.RefusedBusy && p.HeldBy == name:
-		hint = fmt.Sprintf("you hold it yourself: daolease renew %s, or daolease release %s", p.By, p.By)
+		hint = fmt.Sprintf("you hold it yourself: daolease renew %s, or daolease release %s; once released, --wait D proposes again when that is recorded", p.By, p.By)
 	case p.Reason == judge.RefusedBusy:
 		hint = "--wait D proposes again until it is granted; daolease why " + subjectWords(p.Subject) + " says who has it"
 	case p.Reason == judge.RefusedLimit:
@@ -53,7 +53,11 @@ func (c *Composition) subjectsGranted(subject lease.Subject) string {
 		}
 		patterns = append(patterns, c.Config.Subjects[i].Match)
 	}
-	return fmt.Sprintf("%s grants %s", shellQuote(configFile(c.Dir)), strings.Join(patterns, ", "))
+	text := fmt.Sprintf("%s grants %s", shellQuote(configFile(c.Dir)), strings.Join(patterns, ", "))
+	if strings.Contains(subject.Text(), "/") && strings.Contains(text, "*") {
+		text += " (* is anything without a slash, ** anything)"
+	}
+	return text
 }
 
 // refusalText is why a proposal was refused, for people.

@@ -34,6 +34,7 @@ func TestRefusalsNameTheRemedy(t *testing.T) {
 		says(t, errs, parts...)
 	}
 	refused("bulid", "subject: nothing is granted on bulid here", "grants build, /srv/**")
+	refused("tmp/a", "(* is anything without a slash, ** anything)")
 	refused("/srv//a", "subject: nothing is granted on /srv//a here", "hint: write it otherwise: ")
 	refused("build", "holder: nothing is granted to bob on build", "--as NAME")
 	_, errs := w.must(t, exitUsage, "revoke L1")

@@ -30,7 +30,7 @@ func (u *unanswered) Error() string { return fmt.Sprintf("proposal %s has no ans
 func readSubject(word string, asJSON bool) (lease.Subject, error) {
 	if !asJSON {
 		if word == "" {
-			return lease.Subject{}, usagef("", "the subject is empty")
+			return lease.Subject{}, usagef(unsetHint, "the subject is empty")
 		}
 		return lease.StringSubject(word), nil
 	}
@@ -53,7 +53,7 @@ func (a *App) readWanted(args []string, subject string, hasSubject, asJSON bool)
 		return wanted{}, usagef("", "--json is about --subject")
 	case len(args) > 0:
 		if args[0] == "" {
-			return wanted{}, usagef("", "the LEASE is empty")
+			return wanted{}, usagef(unsetHint+"; without a LEASE it is the one that is held", "the LEASE is empty")
 		}
 		return wanted{id: args[0]}, nil
 	}

@@ -192,6 +192,9 @@ func markEntered(root *cobra.Command) *bool {
 		if run := cmd.RunE; run != nil {
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
 				*entered = true
+				if err := emptyFlag(cmd); err != nil {
+					return err
+				}
 				return run(cmd, args)
 			}
 		}

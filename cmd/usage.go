@@ -116,4 +116,18 @@ func unknownCommand(root, cmd *cobra.Command, rest string) error {
 	return usagef(hint, "%s has no command %q", cmd.CommandPath(), word)
 }
 
+// unsetHint is the remedy where a word is there and empty.
+const unsetHint = "is the variable set that was to be here?"
+
+// emptyFlag refuses a flag that was given an empty value, which a script does whose variable is not set: to go on as if
+// the flag had not been given would do something else than was meant. A text for people may be empty.
+func emptyFlag(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" && f.Name != "note" && f.Name != "reason" {
+			err = usagef(unsetHint, "%s is empty", flagName(f))
+		}
+	})
+	return err
+}
+
 func seeHelp(cmd *cobra.Command) string { return fmt.Sprintf("see %s --help", cmd.CommandPath()) }

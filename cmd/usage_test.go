@@ -37,6 +37,22 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
+// A flag whose value is an unset variable is refused, save where it is a text for people.
+func TestAnEmptyFlagIsRefused(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	for _, args := range [][]string{
+		{"log", "--lease", ""}, {"inspect", "--at="}, {"--as", "", "propose", "x"}, {"-C", "", "inspect"}, {"renew", "--subject", ""}, {"inspect", "--holder", ""},
+	} {
+		if code, _, errs := w.run(args...); code != exitUsage || !strings.Contains(errs, "is empty\nhint: ") {
+			t.Errorf("%q: exit %d, %q", args, code, errs)
+		}
+	}
+	if code, _, errs := w.run("--as", "alice", "propose", "x", "--async", "--note", ""); code != 0 {
+		t.Errorf("a note may be empty: %d, %q", code, errs)
+	}
+}
+
 // A flag whose name is nearly another's is taken for that one in the hint.
 func TestAFlagThatWasMeant(t *testing.T) {
 	w := newFakeWorld(t)
