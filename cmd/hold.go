@@ -75,8 +75,9 @@ is seen to renew it, so that a chain of leases, each with a judge of its own, en
 for before the first such renewal; where there is none within the duration of that lease: exit 125.
 
 With --or other grantors are asked, in their order, when one cannot be reached, does not answer within 10 s and its
-share of what is left of --wait, or refuses. When a lease is lost, CMD's group is ended first; then the grantors after the one that had granted it are asked for a fresh
-lease, and CMD is started anew under that: one at a time, each under one lease. When there is none left, exit 122.
+share of what is left of --wait, or refuses. When a lease is lost, CMD's group is ended first; then the grantors after
+the one that had granted it are asked for a fresh lease, and CMD is started anew under that: one at a time, each under
+one lease. When there is none left, exit 122.
 
 With --judge no daemon is needed on a single machine: while no judge runs, one of the holds runs its passes, and gives
 way to a daolease judge that is started. Only what is wrong is said of them.`,

@@ -116,7 +116,7 @@ func (c *Composition) noHolderFolder(name string, err error) error {
 	if user, uidErr := c.app.callerName(); uidErr == nil {
 		hint += " --user " + shellQuote(user)
 	}
-	return fail(exitRefused, hint, "holder %q has no folder here, and you may not make one: %w", name, err)
+	return fail(exitRefused, hint, "holder %q has no folder here, and you may not make one: %w", name, reasonOf(err))
 }
 
 // adopt gives a file or folder that root has made the owner of the folder it lies in (SPEC 8).
