@@ -79,7 +79,7 @@ func (t *teller) refusals(r *judge.Report) {
 	if t.quiet {
 		return
 	}
-	for _, id := range r.Refused {
-		t.rationed("refused proposals", refusedMost, "refused proposal %s", id)
+	for _, f := range r.Refusals {
+		t.rationed("refused proposals", refusedMost, "refused proposal %s of %s%s", f.Proposal, f.Holder, briefWords(": ", f.Reason))
 	}
 }

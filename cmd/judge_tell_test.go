@@ -23,6 +23,15 @@ func TestSmallStallsAreNotSaid(t *testing.T) {
 	}
 }
 
+// A refusal is said with whose proposal it was, and why.
+func TestJudgeSaysWhomItRefuses(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, "subjects: [{match: a, reclaim: none}]")
+	appendTo(t, w.factsOf("alice"), proposalFor("P1", "b", ""))
+	_, errs := w.must(t, 0, "judge --once")
+	contains(t, errs, "refused proposal P1 of alice: subject\n")
+}
+
 // Names of users can be dear: a command that is over soon asks for each once, however many folders there are.
 func TestCheckAsksOnceForAUser(t *testing.T) {
 	w := newFakeWorld(t)

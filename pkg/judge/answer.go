@@ -105,6 +105,7 @@ func (j *Judge) answerAll(ctx context.Context, under stream.Appender) error {
 	for _, f := range g.facts {
 		if f.Kind == lease.Refusal {
 			j.report.Refused = append(j.report.Refused, f.Proposal)
+			j.report.Refusals = append(j.report.Refusals, f)
 		}
 	}
 	return nil

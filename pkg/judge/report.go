@@ -49,6 +49,8 @@ type Report struct {
 	Err error `json:"-"`
 	// All says that every medium was to be read, and not only those with hints (Config.Hinted).
 	All bool `json:"-"`
+	// Refusals are the facts of Refused, with whose they are and why; for people.
+	Refusals []lease.Fact `json:"-"`
 	// Causes says why each gap is one, by medium; for people.
 	Causes map[string]string `json:"causes,omitempty"`
 }
