@@ -85,7 +85,7 @@ func (b *bench) inside() error {
 	b.row("a forced collection", ns(found["Memory"]["ns/op"]), "", "")
 	b.row("recovery of "+leases+" leases", ns(found["Recovery"]["ns/op"]), "encoding/json decoding the ledger",
 		times(found["Recovery"]["x-json"]))
-	b.lapses(found["MassLapse"]["ns/op"], found["Renewals"]["renewals/s"])
+	b.crowds(found["MassLapse"]["ns/op"], found["Renewals/1"]["renewals/s"], found["Renewals/64"]["renewals/s"])
 
 	if found, err = b.gobench("judge", "^BenchmarkPassNothingDue$", passes); err != nil {
 		return err

@@ -16,6 +16,8 @@ type bench struct {
 	full bool
 	dir  string // for everything that is built and written
 	out  *tabwriter.Writer
+
+	served int // servers with a folder of their own
 }
 
 func main() {

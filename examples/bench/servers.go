@@ -75,31 +75,17 @@ func (b *bench) redis() (*process, func(), error) {
 }
 
 func (b *bench) etcd() (*process, func(), error) {
-	if err := lookAll("etcd", "etcdctl"); err != nil {
-		return nil, nil, err
-	}
-	client, err := freeURL()
+	client, stop, err := b.etcdServer()
 	if err != nil {
 		return nil, nil, err
 	}
-	peer, err := freeURL()
-	if err != nil {
-		return nil, nil, err
+	out, err := exec.CommandContext(b.ctx, "etcdctl", "--endpoints", client, "lease", "grant", "86400").CombinedOutput()
+	words := strings.Fields(string(out))
+	if err != nil || len(words) < 2 {
+		stop()
+		return nil, nil, fmt.Errorf("etcdctl lease grant: %w: %s", err, out)
 	}
-	lease := ""
-	stop, err := b.serve([]string{"etcd", "--data-dir", filepath.Join(b.dir, "etcd"), "--listen-client-urls", client,
-		"--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-		"--initial-cluster", "default=" + peer, "--log-level", "error"}, func() error {
-		out, err := exec.CommandContext(b.ctx, "etcdctl", "--endpoints", client, "lease", "grant", "86400").Output()
-		if words := strings.Fields(string(out)); err == nil && len(words) > 1 {
-			lease = words[1]
-		}
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	argv := []string{"etcdctl", "--endpoints", client, "lease", "keep-alive", "--once", lease}
+	argv := []string{"etcdctl", "--endpoints", client, "lease", "keep-alive", "--once", words[1]}
 	return &process{what: "etcdctl lease keep-alive --once", argv: argv}, stop, nil
 }
 
@@ -112,28 +98,43 @@ func freeURL() (string, error) {
 	return "http://" + l.Addr().String(), l.Close()
 }
 
-// lapses are the rows about many leases at once, beside redis.
-func (b *bench) lapses(took, renewals float64) {
-	const many = "10,000 leases lapse at once, each recorded"
+// crowds are the rows about many leases at once, beside redis and etcd.
+func (b *bench) crowds(took, single, batched float64) {
+	const lapse, one, many = "10,000 leases lapse at once, each recorded", "renewals, an append each, to ledger", "renewals, 64 an append, to ledger"
+	dropped, pexpires, err := b.redisRates()
+	if err != nil {
+		b.row(lapse, ns(took), "skipped: "+err.Error(), "-")
+	} else {
+		b.row(lapse, ns(took), "redis dropping 10,000 keys: "+ns(float64(dropped)), times(took/float64(dropped)))
+		b.row(one, rate(single), "redis PEXPIRE, 50 clients: "+rate(pexpires), times(single/pexpires))
+	}
+	etcd, err := b.etcdRates()
+	if err != nil {
+		b.row(many, rate(batched), "skipped: "+err.Error(), "-")
+		return
+	}
+	b.row(one, rate(single), "etcd keep-alives, 2 streams, one by one: "+rate(etcd.singly), times(single/etcd.singly))
+	b.row(many, rate(batched), "etcd keep-alives, 2 streams, 64 a write: "+rate(etcd.keepAlives), times(batched/etcd.keepAlives))
+	b.row("", "", "etcd grants, 32 at a time: "+rate(etcd.grants), "")
+	if etcd.lapse > 0 {
+		b.row(lapse, ns(took), "etcd revoking 10,000 leases: "+ns(float64(etcd.lapse)), fmt.Sprintf("%.4f", took/float64(etcd.lapse)))
+	}
+}
+
+func rate(n float64) string { return fmt.Sprintf("%.0f a second", n) }
+
+// redisRates are how long 10,000 keys that expire at once take to be gone, and PEXPIREs a second.
+func (b *bench) redisRates() (dropped time.Duration, pexpires float64, err error) {
 	ask, cli, stop, err := b.redisServer()
 	if err != nil {
-		b.row(many, ns(took), "skipped: "+err.Error(), "-")
-		b.row("renewals, from append to ledger", fmt.Sprintf("%.0f a second", renewals), "", "")
-		return
+		return 0, 0, err
 	}
 	defer stop()
-	if dropped, err := redisDrops(ask); err != nil {
-		b.row(many, ns(took), "skipped: "+err.Error(), "-")
-	} else {
-		b.row(many, ns(took), "redis dropping 10,000 keys: "+ns(float64(dropped)), times(took/float64(dropped)))
+	if dropped, err = redisDrops(ask); err != nil {
+		return 0, 0, err
 	}
-	rate, err := redisRate(b.ctx, cli[2])
-	if err != nil {
-		b.row("renewals, from append to ledger", fmt.Sprintf("%.0f a second", renewals), "skipped: "+err.Error(), "-")
-		return
-	}
-	b.row("renewals, from append to ledger", fmt.Sprintf("%.0f a second", renewals),
-		fmt.Sprintf("redis PEXPIRE, 50 clients: %.0f a second", rate), times(renewals/rate))
+	pexpires, err = redisRate(b.ctx, cli[2])
+	return dropped, pexpires, err
 }
 
 // redisDrops is how long the last of 10,000 keys that expire at once stays behind that moment.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -260,9 +261,16 @@ func BenchmarkMassLapse(b *testing.B) {
 	b.ReportMetric(float64(b.N*due)/b.Elapsed().Seconds(), "lapses/s")
 }
 
-// BenchmarkRenewals takes renewals from an append each, as 1,000 holders' commands make them, into the ledger on disk.
+// BenchmarkRenewals takes renewals from an append into the ledger on disk: an append each, as 1,000 holders' commands
+// make them, and 64 an append, as the holder of many leases does.
 func BenchmarkRenewals(b *testing.B) {
-	const leases = 1000
+	for _, each := range []int{1, 64} {
+		b.Run(fmt.Sprint(each), func(b *testing.B) { benchmarkRenewals(b, each) })
+	}
+}
+
+func benchmarkRenewals(b *testing.B, each int) {
+	leases := 1000 * each
 	w := newFiled(b, leases, 0)
 	f := make([][]byte, leases)
 	for i := range f {
@@ -274,8 +282,8 @@ func BenchmarkRenewals(b *testing.B) {
 	}
 	at := int64(2)
 	for b.Loop() {
-		for _, line := range f {
-			if _, err := w.facts.Append(b.Context(), stream.How{}, line); err != nil {
+		for lines := range slices.Chunk(f, each) {
+			if _, err := w.facts.Append(b.Context(), stream.How{}, lines...); err != nil {
 				b.Fatal(err)
 			}
 		}
