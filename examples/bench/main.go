@@ -43,11 +43,10 @@ func run(ctx context.Context, full bool) error {
 	b := &bench{ctx: ctx, full: full, dir: dir, out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
 	b.row("what", "measured", "against", "ratio")
 	b.row("----", "--------", "-------", "-----")
-	if err := b.inside(); err != nil {
-		return err
-	}
-	if err := b.processes(); err != nil {
-		return err
+	for _, part := range []func() error{b.build, b.inside, b.processes, b.reclaims} {
+		if err := part(); err != nil {
+			return err
+		}
 	}
 	return b.out.Flush()
 }

@@ -79,13 +79,18 @@ func (b *bench) time(list []*process) error {
 
 func (b *bench) bin(name string) string { return filepath.Join(b.dir, name) }
 
-// composition builds the programs and has alice hold a lease, for hours.
-func (b *bench) composition() (string, error) {
+// build builds the programs.
+func (b *bench) build() error {
 	for name, pkg := range map[string]string{"daolease": ".", "libs": "./examples/bench/libs", "hello": "./examples/bench/hello"} {
 		if out, err := exec.CommandContext(b.ctx, "go", "build", "-o", b.bin(name), pkg).CombinedOutput(); err != nil {
-			return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
+			return fmt.Errorf("building %s: %w\n%s", name, err, out)
 		}
 	}
+	return nil
+}
+
+// composition has alice hold a lease, for hours.
+func (b *bench) composition() (string, error) {
 	comp := filepath.Join(b.dir, "comp")
 	for _, args := range [][]string{
 		{"init", comp, "--subject", "printer", "--duration", "12h", "--reclaim", "none"},
