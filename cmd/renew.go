@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -137,13 +135,28 @@ func (t *turn) heldNow(ctx context.Context, id string) (reading int64, why *leas
 
 // append appends the renewal of a lease and notes it at the reading that was taken before.
 func (t *turn) append(ctx context.Context, held *lease.Held, first bool) (leaseView, error) {
-	fact, err := lease.NewRenewal(held.Lease)
-	if err != nil {
+	if err := t.appendRenewals(ctx, held); err != nil {
 		return leaseView{}, err
 	}
-	if _, err := t.facts.Append(ctx, stream.How{}, fact.Encode()); err != nil {
-		return leaseView{}, err
+	return t.noteRenewal(held, first)
+}
+
+// appendRenewals appends the renewals of some leases, all or none of which count as renewed.
+func (t *turn) appendRenewals(ctx context.Context, leases ...*lease.Held) error {
+	lines := make([][]byte, len(leases))
+	for i, held := range leases {
+		fact, err := lease.NewRenewal(held.Lease)
+		if err != nil {
+			return err
+		}
+		lines[i] = fact.Encode()
 	}
+	_, err := t.facts.Append(ctx, stream.How{}, lines...)
+	return err
+}
+
+// noteRenewal notes a renewal that was appended.
+func (t *turn) noteRenewal(held *lease.Held, first bool) (leaseView, error) {
 	if err := t.h.Renewed(held.Lease, t.reading); err != nil {
 		return leaseView{}, t.notHeld(held.Lease, err)
 	}
@@ -151,54 +164,6 @@ func (t *turn) append(ctx context.Context, held *lease.Held, first bool) (leaseV
 		t.app.say("lease %s: since when it was granted is not known; it is held from this renewal on", held.Lease)
 	}
 	return t.view(held), nil
-}
-
-// renewAll renews every lease that is held and is not kept renewed by a hold. It answers the gravest error, the
-// others being said: an append that did not answer ok, then a lease that was lost.
-func (t *turn) renewAll(ctx context.Context, ifDue bool) (views []leaseView, gravest error) {
-	grave := func(err error) {
-		switch {
-		case gravest == nil:
-			gravest = err
-		case codeOf(err) == exitNotAppended && codeOf(gravest) != exitNotAppended:
-			t.app.report(gravest)
-			gravest = err
-		default:
-			t.app.report(err)
-		}
-	}
-	found := false
-	for _, id := range slices.Sorted(maps.Keys(t.h.State.Leases)) {
-		held := t.h.State.Leases[id]
-		if !t.renewable(held) && !t.lostNow(held) {
-			continue
-		}
-		found = true
-		if kept, err := t.kept(ctx, id); err == nil && kept {
-			continue
-		}
-		view, err := t.renewOne(ctx, id, ifDue)
-		if err != nil {
-			grave(err)
-			continue
-		}
-		views = append(views, view)
-	}
-	if !found {
-		return nil, fail(exitNothingHeld, proposeHint, "holder %q holds nothing", t.name)
-	}
-	return views, gravest
-}
-
-// lostNow says that a lease was lost without its holder's doing: its bound has passed and nobody has recorded
-// its end, or that was recorded just now.
-func (t *turn) lostNow(held *lease.Held) bool {
-	if past(held) && !held.Void {
-		return true
-	}
-	return held.Lapsed != "" && held.Release == "" && slices.ContainsFunc(t.news, func(o lease.Observation) bool {
-		return o.What == lease.HasLapsed && o.Lease == held.Lease
-	})
 }
 
 // showRenewed prints what is left of each lease.

@@ -2,6 +2,8 @@ package cmd_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -49,6 +51,43 @@ func TestOverlappingRenewalsFromCron(t *testing.T) {
 		if v.Left["ms"] != 60_000 {
 			t.Errorf("left of it is %v, want what the newest renewal gave", v.Left)
 		}
+	}
+}
+
+// Of more leases than one write takes each is renewed once, also where some of them are not due.
+func TestRenewalsOfMany(t *testing.T) {
+	const leases = 1500
+	w := newWorld(t, "ticks: external\nsubjects: [{match: \"*\", duration: 60s, reclaim: none}]\n", nil)
+	w.must(os.Mkdir(w.path("holders/alice"), 0o755))
+	w.tick("holders/alice/ticks.jsonl", 1)
+	grants := ""
+	for i := range leases {
+		grants += fmt.Sprintf(`{"dao.lease/status":"dao.lease/accepted","dao.lease/lease":"lease-%d","dao.lease/subject":"s-%[1]d","dao.lease/holder":"alice","dao.lease/duration":{"s":60}}`+"\n", i)
+	}
+	w.append("grantor/facts.jsonl", grants)
+	w.want(0, as("alice", "renew", "lease-700"))
+	w.tick("holders/alice/ticks.jsonl", 5)
+	if out := w.want(0, as("alice", "renew", "--all", "--if-due", "-o", "id")); len(strings.Fields(out)) != leases {
+		t.Errorf("%d leases are shown", len(strings.Fields(out)))
+	}
+	text := w.read("holders/alice/facts.jsonl")
+	for i := range leases {
+		if n := strings.Count(text, fmt.Sprintf(`"lease-%d"}`, i)); n != 1 {
+			t.Fatalf("lease-%d was renewed %d times", i, n)
+		}
+	}
+	w.tick("holders/alice/ticks.jsonl", 64)
+	var views []struct {
+		Lease string           `json:"lease"`
+		Left  map[string]int64 `json:"left"`
+	}
+	w.want(3, as("alice", "renew", "lease-700"))
+	text = w.want(3, as("alice", "renew", "--all", "-o", "json")) // one is lost
+	if err := json.Unmarshal([]byte(text), &views); err != nil || len(views) != leases-1 {
+		t.Fatalf("%v: %d of %d are renewed", err, len(views), leases-1)
+	}
+	if n := renewals(w); n != 2*leases-1 {
+		t.Errorf("%d renewals, want %d", n, 2*leases-1)
 	}
 }
 
