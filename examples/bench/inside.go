@@ -75,7 +75,7 @@ func (b *bench) inside() error {
 	b.row("decode one renewal", fmt.Sprintf("%s, %.0f allocations", ns(decode["ns/op"]), decode["allocs/op"]),
 		"looking at each of its bytes: "+ns(scan), times(decode["ns/op"]/scan))
 
-	if found, err = b.gobench("judge", "^Benchmark(Drain|RenewedAndDue|Memory|Recovery|MassLapse|Renewals)$", rounds); err != nil {
+	if found, err = b.gobench("judge", "^Benchmark(Drain|RenewedAndDue|Memory|Recovery)$", rounds); err != nil {
 		return err
 	}
 	b.row("drain "+leases+" renewals, journal written", ns(found["Drain"]["ns/renewal"])+" each", "wc -l of the same file",
@@ -85,7 +85,6 @@ func (b *bench) inside() error {
 	b.row("a forced collection", ns(found["Memory"]["ns/op"]), "", "")
 	b.row("recovery of "+leases+" leases", ns(found["Recovery"]["ns/op"]), "encoding/json decoding the ledger",
 		times(found["Recovery"]["x-json"]))
-	b.crowds(found["MassLapse"]["ns/op"], found["Renewals/1"]["renewals/s"], found["Renewals/64"]["renewals/s"])
 
 	if found, err = b.gobench("judge", "^BenchmarkPassNothingDue$", passes); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -20,13 +21,39 @@ type bench struct {
 	served int // servers with a folder of their own
 }
 
+// part is one of the things that are measured.
+type part struct {
+	name string
+	run  func(*bench) error
+}
+
+func parts() []part {
+	return []part{
+		{"inside", (*bench).inside}, {"servers", (*bench).servers}, {"processes", (*bench).processes},
+		{"reclaim", (*bench).reclaims}, {"rest", (*bench).rest},
+	}
+}
+
 func main() {
-	if len(os.Args) > 2 || len(os.Args) == 2 && os.Args[1] != "full" {
-		fmt.Fprintln(os.Stderr, "usage: examples/bench/run [full]")
+	names := os.Args[1:]
+	full := len(names) > 0 && names[0] == "full"
+	if full {
+		names = names[1:]
+	}
+	wanted := parts()
+	if len(names) > 0 {
+		wanted = slices.DeleteFunc(wanted, func(p part) bool { return !slices.Contains(names, p.name) })
+	}
+	if len(wanted) < len(names) {
+		fmt.Fprint(os.Stderr, "usage: examples/bench/run [full] [PART…]\nparts:")
+		for _, p := range parts() {
+			fmt.Fprint(os.Stderr, " ", p.name)
+		}
+		fmt.Fprintln(os.Stderr)
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, len(os.Args) == 2)
+	err := run(ctx, full, wanted)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -34,18 +61,21 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, full bool) error {
+func run(ctx context.Context, full bool, wanted []part) error {
 	dir, err := os.MkdirTemp("", "daolease-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{ctx: ctx, full: full, dir: dir, out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
+	if err := b.build(); err != nil {
+		return err
+	}
 	b.row("what", "measured", "against", "ratio")
 	b.row("----", "--------", "-------", "-----")
-	for _, part := range []func() error{b.build, b.inside, b.processes, b.reclaims} {
-		if err := part(); err != nil {
-			return err
+	for _, p := range wanted {
+		if err := p.run(b); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return b.out.Flush()
