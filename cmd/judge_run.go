@@ -26,6 +26,7 @@ type sitting struct {
 	teller  *teller
 	metrics *metrics  // nil: nobody asked for them
 	notify  *notifier // nil: systemd did not ask
+	heap    heap
 
 	facts, policy *stream.File
 	killAll       context.CancelFunc // kills every running procedure
@@ -176,6 +177,8 @@ func (s *sitting) pass(ctx context.Context) judge.Report {
 	}
 	if report.Outcome == judge.OK {
 		s.evict(ctx)
+		all, _ := s.judge.Count()
+		s.heap.suit(all)
 	}
 	s.writeMetrics()
 	if s.notify != nil {
@@ -267,5 +270,6 @@ func (s *sitting) rise() {
 	if s.hall != nil {
 		s.hall.close()
 	}
+	s.heap.restore()
 	s.lock.release()
 }

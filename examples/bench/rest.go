@@ -61,7 +61,7 @@ func (b *bench) cpuAtRest(media, each int) (share float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := c.grant(b.ctx, holders, each); err != nil {
+	if err := c.grant(b.ctx, holders, each, lease.Duration{Unit: "s", N: 30}); err != nil {
 		return 0, err
 	}
 	ctx, stop := context.WithCancel(b.ctx)
@@ -125,7 +125,7 @@ func cpuTime(pid int) (time.Duration, error) {
 }
 
 // grant writes the grants of so many leases of each holder, for the first judge to seed.
-func (c *composed) grant(ctx context.Context, holders []string, each int) error {
+func (c *composed) grant(ctx context.Context, holders []string, each int, span lease.Duration) error {
 	m, err := c.medium("grantor", "facts.jsonl")
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (c *composed) grant(ctx context.Context, holders []string, each int) error 
 		for n := range each {
 			f, err := lease.NewGrant(lease.DefaultUnits(), lease.GrantTerms{
 				Lease: leaseName(holder, n), Subject: lease.StringSubject(leaseName(holder, n)), Holder: holder,
-				Duration: lease.Duration{Unit: "s", N: 30}, Token: int64(len(lines) + 1),
+				Duration: span, Token: int64(len(lines) + 1),
 			})
 			if err != nil {
 				return err

@@ -218,6 +218,45 @@ func decodeAll(b *testing.B, path string) time.Duration {
 	return time.Since(began)
 }
 
+// BenchmarkCompaction replaces a ledger by a snapshot of all leases, beside writing as many bytes to a file and
+// syncing it.
+func BenchmarkCompaction(b *testing.B) {
+	leases := million(b)
+	w := newFiled(b, leases, 0)
+	var plain time.Duration
+	for b.Loop() {
+		if err := judge.Compact(b.Context(), w.judge); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		plain += writeSynced(b, w.ledger.Path())
+		runtime.GC()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(plain), "x-write")
+}
+
+// writeSynced is how long the system takes to write a copy of a file to disk.
+func writeSynced(b *testing.B, path string) time.Duration {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	copied, err := os.Create(filepath.Join(b.TempDir(), "copy"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer copied.Close()
+	began := time.Now()
+	if _, err := copied.Write(text); err != nil {
+		b.Fatal(err)
+	}
+	if err := copied.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(began)
+}
+
 // instant takes everything back at once.
 type instant struct{}
 
