@@ -73,16 +73,20 @@ func fingerprint(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// findHeld opens the composition for a command that keeps or gives back what a holder has, which is empty when it
-// cannot be told. Where the configuration is as the holder's notes keep it, that serves. Where it is refused, this
-// goes on with what they keep of an earlier one, and says so.
-func findHeld(app *App, holder string) (*Composition, error) {
+// findHeld opens the composition for a command that keeps or gives back what a holder has. Where the configuration is
+// as the holder's notes keep it, that serves. Where it is refused, this goes on with what they keep of an earlier one,
+// and says so.
+func findHeld(app *App, who func() (string, error)) (*Composition, error) {
 	dir, err := findDir(app)
 	if err != nil {
 		return nil, err
 	}
+	var kept *Config
+	holder, err := who()
+	if err == nil {
+		kept = keptConfig(dir, holder)
+	}
 	file := configFile(dir)
-	kept := keptConfig(dir, holder)
 	text, err := readConfig(file)
 	if err == nil && kept != nil && kept.of == fingerprint(text) {
 		return newComposition(app, dir, kept), nil
@@ -103,9 +107,6 @@ func findHeld(app *App, holder string) (*Composition, error) {
 
 // keptConfig is the configuration that a holder's notes keep; nil where they keep none that is sound.
 func keptConfig(dir, holder string) *Config {
-	if holder == "" {
-		return nil
-	}
 	n, err := readNotes(filepath.Join(dir, "holders", holder, "notes.json"))
 	if err != nil || n.Config == nil {
 		return nil

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -13,9 +14,12 @@ func TestConfigurationThatNotesKeep(t *testing.T) {
 	w := newFakeWorld(t)
 	w.composition(t, config)
 	w.held(t)
+	who := func(name string, err error) func() (string, error) {
+		return func() (string, error) { return name, err }
+	}
 	open := func(from string) *Config {
 		t.Helper()
-		c, err := findHeld(w.App, "alice")
+		c, err := findHeld(w.App, who("alice", nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +49,7 @@ func TestConfigurationThatNotesKeep(t *testing.T) {
 	}
 
 	// Nobody's notes, and those of an earlier program, which did not say of what text they keep it.
-	if c, err := findHeld(w.App, ""); err != nil || len(c.Config.Subjects) == 0 {
+	if c, err := findHeld(w.App, who("", errors.New("nobody"))); err != nil || len(c.Config.Subjects) == 0 {
 		t.Errorf("without a holder: %v, want what the file says", err)
 	}
 	n, err := readNotes(w.composition(t, config).notes("alice"))

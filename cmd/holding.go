@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/daolease/daolease/pkg/lease"
@@ -30,15 +31,16 @@ type side struct {
 // openSide opens the side of the holder that one is (SPEC 8). With makes, its folder is made where the caller
 // may; otherwise a holder without one holds nothing (exit 3), and one with notes needs no sound configuration.
 func openSide(app *App, makes bool) (*side, error) {
-	name, unnamed := app.holderName()
-	open := func(app *App) (*Composition, error) { return findHeld(app, name) }
+	who := sync.OnceValues(app.holderName) // it can take another program to tell
+	open := func(app *App) (*Composition, error) { return findHeld(app, who) }
 	if makes {
 		open = find
 	}
 	c, err := open(app)
-	if err == nil {
-		err = unnamed
+	if err != nil {
+		return nil, err
 	}
+	name, err := who()
 	if err != nil {
 		return nil, err
 	}

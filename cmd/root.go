@@ -46,7 +46,7 @@ const (
 )
 
 // newTreeFor makes the tree that one command line needs. Where that names a command the tree has no other: to make
-// them all takes a tenth of the time of a short one. What speaks of other commands (help, completion, a word that
+// them all takes a twentieth of the time of a renewal. What speaks of other commands (help, completion, a word that
 // is none) gets the whole.
 func newTreeFor(app *App, args []string) *cobra.Command {
 	for _, c := range commands() {

@@ -10,8 +10,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/renderer"
-	"github.com/olekukonko/tablewriter/tw"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
@@ -71,24 +69,21 @@ func isPlainASCII(cell string) bool {
 // wide draws any table.
 func (t table) wide() ([]byte, error) {
 	var buf bytes.Buffer
-	w := tablewriter.NewTable(&buf,
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.BorderNone,
-			Settings: tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone},
-		})),
-		tablewriter.WithHeaderAlignment(tw.AlignLeft), tablewriter.WithRowAlignment(tw.AlignLeft),
-		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithHeaderAutoWrap(tw.WrapNone),
-		tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithTrimSpace(tw.Off),
-		tablewriter.WithPadding(tw.Padding{Left: "", Right: "  ", Overwrite: true}))
-	w.Header(escapeAll(t.Header))
+	w := tablewriter.NewWriter(&buf)
+	w.SetBorder(false)
+	w.SetHeaderLine(false)
+	w.SetColumnSeparator("")
+	w.SetNoWhiteSpace(true)
+	w.SetTablePadding("  ")
+	w.SetAutoFormatHeaders(false)
+	w.SetAutoWrapText(false)
+	w.SetHeaderAlignment(tablewriter.ALIGN_LEFT)
+	w.SetAlignment(tablewriter.ALIGN_LEFT)
+	w.SetHeader(escapeAll(t.Header))
 	for _, row := range t.Rows {
-		if err := w.Append(escapeAll(row)); err != nil {
-			return nil, err
-		}
+		w.Append(escapeAll(row))
 	}
-	if err := w.Render(); err != nil {
-		return nil, err
-	}
+	w.Render()
 	return trimLines(buf.Bytes()), nil
 }
 

@@ -3,7 +3,7 @@ package cmd
 import (
 	"strings"
 
-	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"github.com/olekukonko/tablewriter"
 )
 
 // pager draws a table without borders page by page, so that a long one begins to appear at once. A column never
@@ -84,7 +84,7 @@ func (p *pager) draw(b *strings.Builder, line []string) {
 func cellWidth(s string) int {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
-			return twwidth.Width(s)
+			return tablewriter.DisplayWidth(s)
 		}
 	}
 	return len(s) // it was escaped, so that every byte is a column

@@ -19,7 +19,7 @@ type shown struct {
 func TestTable(t *testing.T) {
 	text, err := table{
 		Header: []string{"LEASE_ID", "file.path", "LEFT"},
-		Rows:   [][]string{{"L1", "/srv/a", "30s"}, {"a-much-longer-id", "x\ty\x1b[2J", ""}, {"漢字", "", "1h"}},
+		Rows:   [][]string{{"L1", "/srv/a", "30s"}, {"a-much-longer-id", "x\ty\x1b[2J", ""}, {"漢字", "", "1h"}, {"🇩🇪e\u0301", "flag", "2h"}},
 	}.render()
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +28,7 @@ func TestTable(t *testing.T) {
 L1                /srv/a       30s
 a-much-longer-id  x\ty\x1b[2J
 漢字                           1h
+🇩🇪é               flag         2h
 `
 	if string(text) != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
