@@ -140,7 +140,11 @@ func (l *ledger) applyHead(d *delta) {
 }
 
 func (l *ledger) applyObserved(d *delta) {
-	l.each(d.Renewed, func(e *live) { l.renew(e, *d.At) })
+	for _, id := range d.Renewed {
+		if e := l.heard([]byte(id)); e != nil {
+			l.renew(e, *d.At)
+		}
+	}
 	l.each(d.Unknown, func(e *live) { l.unknow(e, *d.At) })
 	l.each(d.Released, l.release)
 	l.each(d.Recorded, func(e *live) { e.Recorded = true })

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -58,7 +59,7 @@ var (
 		{"holders", func(r *plainReader, g *journalLine) { g.Holders = plainMap(r, (*plainReader).holder) }},
 		{"succeeded", func(r *plainReader, g *journalLine) { g.Succeeded = plainList(r, (*plainReader).string) }},
 		{"left", func(r *plainReader, g *journalLine) { g.Left = plainList(r, (*plainReader).kept) }},
-		{"renewed", func(r *plainReader, g *journalLine) { g.Renewed = plainList(r, (*plainReader).string) }},
+		{"renewed", func(r *plainReader, g *journalLine) { g.Renewed = r.toTheEnd() }},
 	}
 	entryMembers = [...]member[Entry]{
 		{"lease", func(r *plainReader, e *Entry) { e.Lease = r.string() }},
@@ -104,6 +105,21 @@ func plainList[T any](r *plainReader, element func(*plainReader) T) []T {
 	var list []T
 	for more := r.open('['); more && !r.bad; more = r.next(']') {
 		list = append(list, element(r))
+	}
+	return list
+}
+
+// toTheEnd is a list of ids that is the last member of a line, as the renewed are: by the first of them it is known
+// about how many there are, and memory that was never touched is the dearest part of reading them.
+func (r *plainReader) toTheEnd() []string {
+	from := r.at
+	if !r.open('[') {
+		return nil
+	}
+	list := []string{r.string()}
+	list = slices.Grow(list, (len(r.text)-r.at)/(r.at-from))
+	for r.next(']') && !r.bad {
+		list = append(list, r.string())
 	}
 	return list
 }
@@ -157,7 +173,7 @@ func (r *plainReader) literal() (text string, escaped bool) {
 		switch c := r.text[r.at]; {
 		case c == '\\':
 			escaped = true
-			r.at++ // what is escaped ends no string
+			r.at = min(r.at+1, len(r.text)-1) // what is escaped ends no string
 		case c < ' ':
 			r.bad = true
 		case c >= utf8.RuneSelf:

@@ -62,7 +62,7 @@ func nearlyPlainBodies() []string {
 		`"last":truex}`, `"last":false}`, `"last":tru`, `"now":null}`, `"cursors":{}}`, `"cursors":{"a":"x","a":"y"}}`, `"cursors":{"a":1}}`,
 		`"granted":[]}`, `"granted":[null]}`, `"granted":[{}]}`, `"granted":[{"lease":"x"},]}`, `"granted":[{"lease":"x"}{"lease":"y"}]}`,
 		`"granted":[{"lease":"x","lease":"y"}]}`, `"granted":[{"subject":null}]}`, `"granted":[{"subject":{"a":1}}]}`, `"granted":[{"subject":"\ud800"}]}`,
-		`"granted":[{"lease":"\ud800"}]}`, `"granted":[{"lease":"\`, `"granted":[{"lease":"\"}]}`, `"granted":[{"lease":"\x"}]}`,
+		`"granted":[{"lease":"\ud800"}]}`, `"granted":[{"lease":"\`, `"granted":[{"duration":{"\`, `"granted":[{"unknown":"\`, `"cursors":{"\`, `"renewed":["\`, `"last":"\`, `"granted":[{"lease":"\"}]}`, `"granted":[{"lease":"\x"}]}`,
 		"\"granted\":[{\"lease\":\"a\x00\"}]}", "\"granted\":[{\"lease\":\"\xff\"}]}", "\"granted\":[{\"subject\":\"\xff\\n\"}]}", "\"granted\":[{\"lease\":\"\x7f\"}]}",
 		`"granted":[{"duration":{"s":0}}]}`, `"granted":[{"duration":{"s":4503599627370497}}]}`, `"granted":[{"duration":{"s":1,"m":1}}]}`,
 		`"granted":[{"duration":{}}]}`, `"granted":[{"duration":{"":1}}]}`, `"granted":[{"duration":{"\u0073":1}}]}`, "\"granted\":[{\"duration\":{\"\xff\":1}}]}",
