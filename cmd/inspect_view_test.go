@@ -244,6 +244,26 @@ func TestInspectOfManyLeases(t *testing.T) {
 	t.Logf("%v for 10,000 leases, %v for 100,000", few, many)
 }
 
+// A document that is printed as it is found is the same as one that is made whole first, as sorting needs it.
+func TestInspectStreamsTheSameDocument(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"none": nil, "one": {writtenGrant("L1", "a\n  \\\"leases\\\": []<&é\u202e", "alice", "")},
+		"some": {writtenGrant("L1", "a", "alice", ""), writtenGrant("L2", "b", "bob", `,"dao.lease/max":{"h":1},"daolease/token":7`), writtenGrant("L3", "c", "bob", "")},
+	} {
+		w := newFakeWorld(t)
+		w.composition(t, tinyConfig)
+		appendTo(t, w.grantorFacts(), lines...)
+		w.must(t, 0, "judge --once")
+		appendTo(t, w.factsOf("bob"), proposalFor("P1", "c", ""), releaseOf("L3"))
+		for _, args := range []string{"", " --all", " --state lapsed"} {
+			whole, _ := w.must(t, 0, "inspect -o json --sort lease"+args)
+			if streamed, _ := w.must(t, 0, "inspect -o json"+args); streamed != whole || !json.Valid([]byte(whole)) {
+				t.Errorf("%s%s: streamed\n%s\nwhole\n%s", name, args, streamed, whole)
+			}
+		}
+	}
+}
+
 // oneWrite takes a first write, and is then a pipe that nobody reads.
 type oneWrite struct{ first string }
 
@@ -266,7 +286,7 @@ func TestInspectBeginsAtOnce(t *testing.T) {
 	}
 	appendTo(t, w.grantorFacts(), lines...)
 	w.must(t, 0, "judge --once")
-	for _, args := range [][]string{{"inspect"}, {"inspect", "-o", "wide"}, {"inspect", "-o", "jsonl"}} {
+	for _, args := range [][]string{{"inspect"}, {"inspect", "-o", "wide"}, {"inspect", "-o", "jsonl"}, {"inspect", "-o", "json"}} {
 		out := &oneWrite{}
 		app := *w.App
 		app.Out = out
