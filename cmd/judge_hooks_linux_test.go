@@ -144,7 +144,7 @@ func TestJudgeStopsWithProceduresRunning(t *testing.T) {
 	w.until("the grant is drained", func() bool { return strings.Contains(first.said.String(), "granted "+held) })
 
 	first.signal(syscall.SIGTERM)
-	first.says("stopping: 2 procedures get up to their timeouts")
+	first.says("stopping: what runs (2 procedures) gets up to its timeout")
 	w.release("bob", held) // nothing new starts
 	w.write("log/go", 0o644, "")
 	w.until("what ends is recorded", func() bool { return w.lapsed(ids["good"]) })
