@@ -194,7 +194,7 @@ func (l *ledger) each(ids []string, fn func(*live)) {
 func (l *ledger) snapshot(base string) *delta {
 	d := l.snapshotHead(base)
 	d.Entries = make([]*Entry, 0, l.count)
-	for _, e := range l.sorted() {
+	for e := range l.all() {
 		d.Entries = append(d.Entries, l.entry(e))
 	}
 	return d

@@ -81,7 +81,7 @@ func Populate(j *Judge, leases int, holder func(i int) string) {
 // Snapshot are the lines of a ledger that holds what the judge knows.
 func Snapshot(j *Judge) [][]byte {
 	j.ledger.base, j.ledger.format = j.ledger.units.Base(), ledgerFormat
-	lines, err := groupLines(1, []*delta{j.ledger.snapshot(j.ledger.base)})
+	lines, err := j.ledger.snapshotLines(j.ledger.base)
 	if err != nil {
 		panic(err)
 	}

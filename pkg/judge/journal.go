@@ -238,7 +238,7 @@ func (j *journal) compact(ctx context.Context, l *ledger) error {
 }
 
 func (j *journal) rewrite(ctx context.Context, l *ledger) error {
-	lines, err := groupLines(1, []*delta{l.snapshot(j.base)})
+	lines, err := l.snapshotLines(j.base)
 	if err != nil {
 		return err
 	}

@@ -137,8 +137,13 @@ func (s *slab) makeRare(e *live) *rare {
 
 // entry is the lease as it is written and shown.
 func (l *ledger) entry(e *live) *Entry {
+	t := l.entryOf(e)
+	return &t
+}
+
+func (l *ledger) entryOf(e *live) Entry {
 	x := l.rarely(e)
-	t := &Entry{
+	return Entry{
 		Lease: l.idOf(e), Subject: l.subjectOf(e), Holder: l.heldBy(e), Token: e.Token, Proposal: l.proposalOf(e),
 		Duration: l.terms(e.duration, e.durationUnit), Max: l.terms(e.max, e.maxUnit),
 		TenureStart: e.TenureStart, LastObservation: e.LastObservation, Unknown: e.Unknown, Resumed: e.Resumed,
@@ -146,7 +151,6 @@ func (l *ledger) entry(e *live) *Entry {
 		Cause: e.Cause(), Attempts: x.Attempts, LastError: x.LastError, NextTry: x.NextTry, Reclaimed: e.Reclaimed,
 		Registered: x.Registered,
 	}
-	return t
 }
 
 // terms is a span as the grant named it.

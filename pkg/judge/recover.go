@@ -222,7 +222,7 @@ func (j *Judge) recoverLedger(ctx context.Context, incarnation uint64) error {
 	l.first, l.lostGrants, l.incarnation = false, false, incarnation
 	l.boot, l.place = j.cfg.Boot, j.cfg.Place
 	l.base, l.format = l.units.Base(), ledgerFormat
-	lines, err := groupLines(1, []*delta{l.snapshot(l.base)})
+	lines, err := l.snapshotLines(l.base)
 	if err != nil {
 		return err
 	}

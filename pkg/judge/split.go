@@ -13,6 +13,11 @@ func (d *delta) split() []*delta {
 	if d.weight() <= lineBytes {
 		return []*delta{d}
 	}
+	return d.cutUp()
+}
+
+// cutUp does so in any case. The first part is what is neither a list nor a map.
+func (d *delta) cutUp() []*delta {
 	head := *d
 	head.Cursors, head.Known, head.Holders = nil, nil, nil
 	head.Seen, head.Entries, head.Unknown, head.Renewed, head.Released, head.Recorded = nil, nil, nil, nil, nil, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 )
 
@@ -68,7 +69,7 @@ func (f *File) evict(p *part) error {
 		return err
 	}
 	next := p.header.successor(p.end(), f.o.Format)
-	if _, err := f.prepare(next.line()); err != nil {
+	if _, err := f.prepare(gather(next.line(), nil)); err != nil {
 		return err
 	}
 	if err := f.keep(p); err != nil {
@@ -80,16 +81,16 @@ func (f *File) evict(p *part) error {
 func (f *File) temporary() string { return f.path + ".tmp" }
 
 // prepare writes and syncs the file that is to take the medium's place, and answers its size.
-func (f *File) prepare(chunks ...[]byte) (size int64, err error) {
+func (f *File) prepare(chunks iter.Seq[[]byte]) (size int64, err error) {
 	file, err := f.createAnew(f.temporary())
 	if err != nil {
 		return 0, err
 	}
-	for _, c := range chunks {
-		if err == nil {
-			err = f.writeAll(file, c)
-			size += int64(len(c))
+	for c := range chunks {
+		if err = f.writeAll(file, c); err != nil {
+			break
 		}
+		size += int64(len(c))
 	}
 	if err == nil {
 		err = f.sys.sync(file, true)

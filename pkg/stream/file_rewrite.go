@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 )
 
 // Rewrite implements Rewriter. An empty expect expects nothing. Positions go on where the old content ended, so
@@ -36,7 +37,7 @@ func (f *File) Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cu
 // replace exchanges the medium's content; the append lock is held.
 func (f *File) replace(next header, values [][]byte) (place, error) {
 	first := next.line()
-	size, err := f.prepare(append([][]byte{first}, gather(values)...)...)
+	size, err := f.prepare(gather(first, values))
 	if err != nil {
 		return place{}, err
 	}
@@ -64,18 +65,21 @@ func (f *File) endOf(h header, start, size int64) (place, error) {
 	return (&view{file: f, now: p}).placeAt(p, size)
 }
 
-// gather makes lines of values, in chunks of which each is one write.
-func gather(values [][]byte) (chunks [][]byte) {
-	var b []byte
-	for _, v := range values {
-		b = append(append(b, v...), '\n')
-		if len(b) >= chunk {
-			chunks = append(chunks, b)
-			b = make([]byte, 0, 2*chunk)
+// gather makes lines of values, in chunks of which each is one write. A chunk is valid until the next one.
+func gather(first []byte, values [][]byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		b := append(make([]byte, 0, 2*chunk), first...)
+		for _, v := range values {
+			if len(b) > 0 && len(b)+len(v) >= cap(b) {
+				if !yield(b) {
+					return
+				}
+				b = b[:0]
+			}
+			b = append(append(b, v...), '\n')
+		}
+		if len(b) > 0 {
+			yield(b)
 		}
 	}
-	if len(b) > 0 {
-		chunks = append(chunks, b)
-	}
-	return chunks
 }
