@@ -31,7 +31,7 @@ func parts() []part {
 	return []part{
 		{"inside", (*bench).inside}, {"servers", (*bench).servers}, {"processes", (*bench).processes},
 		{"reclaim", (*bench).reclaims}, {"rest", (*bench).rest},
-		{"memory", (*bench).memory},
+		{"memory", (*bench).memory}, {"past", (*bench).past},
 	}
 }
 
