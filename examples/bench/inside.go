@@ -75,7 +75,14 @@ func (b *bench) inside() error {
 	b.row("decode one renewal", fmt.Sprintf("%s, %.0f allocations", ns(decode["ns/op"]), decode["allocs/op"]),
 		"looking at each of its bytes: "+ns(scan), times(decode["ns/op"]/scan))
 
-	if found, err = b.gobench("judge", "^Benchmark(Drain|RenewedAndDue|Memory|Recovery)$", rounds); err != nil {
+	if err := b.decoding(); err != nil {
+		return err
+	}
+	if err := b.appending(); err != nil {
+		return err
+	}
+
+	if found, err = b.gobench("judge", "^Benchmark(Drain|RenewedAndDue|Memory|Recovery|Compaction)$", rounds); err != nil {
 		return err
 	}
 	b.row("drain "+leases+" renewals, journal written", ns(found["Drain"]["ns/renewal"])+" each", "wc -l of the same file",
@@ -85,6 +92,8 @@ func (b *bench) inside() error {
 	b.row("a forced collection", ns(found["Memory"]["ns/op"]), "", "")
 	b.row("recovery of "+leases+" leases", ns(found["Recovery"]["ns/op"]), "encoding/json decoding the ledger",
 		times(found["Recovery"]["x-json"]))
+	b.row("a snapshot of "+leases+" leases in place of the ledger", ns(found["Compaction"]["ns/op"]), "writing and syncing as many bytes",
+		times(found["Compaction"]["x-write"]))
 
 	if found, err = b.gobench("judge", "^BenchmarkPassNothingDue$", passes); err != nil {
 		return err
@@ -100,5 +109,31 @@ func (b *bench) inside() error {
 	}
 	b.row("sh procedures, two at a time", fmt.Sprintf("%.0f a second", found["Procedures"]["procedures/s"]), "bare spawning",
 		times(found["Procedures"]["x-spawn"]))
+	return nil
+}
+
+// decoding are the rows about lines that are no plain renewals.
+func (b *bench) decoding() error {
+	found, err := b.gobench("lease", "^BenchmarkDecode(JSON)?$/^(mixed|hostile)$", "2000x")
+	if err != nil {
+		return err
+	}
+	for _, kind := range []struct{ name, what string }{{"mixed", "decode a fact, all kinds in turn"}, {"hostile", "decode a line nested 1,000 deep"}} {
+		own, plain := found["Decode/"+kind.name]["ns/op"], found["DecodeJSON/"+kind.name]["ns/op"]
+		b.row(kind.what, ns(own), "encoding/json, into a map: "+ns(plain), times(own/plain))
+	}
+	return nil
+}
+
+// appending are the rows about one line appended under the lock of its medium.
+func (b *bench) appending() error {
+	found, err := b.gobench("stream", "^Benchmark(Append|AppendSync|Write)$", "500x")
+	if err != nil {
+		return err
+	}
+	for _, kind := range []struct{ own, bare, what string }{{"Append", "plain", "append a line"}, {"AppendSync", "sync", "append a line, synced"}} {
+		own, bare := found[kind.own]["ns/op"], found["Write/"+kind.bare]["ns/op"]
+		b.row(kind.what, ns(own), "the same to an open file, without a lock: "+ns(bare), times(own/bare))
+	}
 	return nil
 }

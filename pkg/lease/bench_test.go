@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -31,8 +32,33 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("mixed", func(b *testing.B) { benchmarkDecode(b, plain...) })
 	b.Run("handwritten", func(b *testing.B) { benchmarkDecode(b, strings.ReplaceAll(plain[0], ",", ", ")) })
 	b.Run("hostile", func(b *testing.B) {
-		benchmarkDecode(b, `{"dao.lease/event":"dao.lease/renewal","dao.lease/lease":`+strings.Repeat("[", 999)+strings.Repeat("]", 999)+`}`)
+		benchmarkDecode(b, hostileLine())
 	})
+}
+
+// BenchmarkDecodeJSON has encoding/json make a map of the same lines, which tells no duplicate key and no defect.
+func BenchmarkDecodeJSON(b *testing.B) {
+	run := func(name string, lines ...string) {
+		b.Run(name, func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				var m map[string]any
+				if err := json.Unmarshal([]byte(lines[i]), &m); err != nil {
+					b.Fatal(err)
+				}
+				if i++; i == len(lines) {
+					i = 0
+				}
+			}
+		})
+	}
+	run("mixed", plainLines()...)
+	run("hostile", hostileLine())
+}
+
+// hostileLine is as nested as a line may be.
+func hostileLine() string {
+	return `{"dao.lease/event":"dao.lease/renewal","dao.lease/lease":` + strings.Repeat("[", 999) + strings.Repeat("]", 999) + `}`
 }
 
 // BenchmarkRenewal sets recognizing a renewal beside looking once at each byte of its line for the newline.

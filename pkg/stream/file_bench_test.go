@@ -33,6 +33,30 @@ func BenchmarkAppendSync(b *testing.B) {
 	benchmarkAppend(b, stream.FileOptions{}, stream.How{Sync: true})
 }
 
+// BenchmarkWrite is what an append costs at least: one write to a file that is open, without a lock, and with a sync.
+func BenchmarkWrite(b *testing.B) {
+	for name, sync := range map[string]bool{"plain": false, "sync": true} {
+		b.Run(name, func(b *testing.B) {
+			f, err := os.Create(filepath.Join(b.TempDir(), "facts.jsonl"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			line := append(wide(1), '\n')
+			for b.Loop() {
+				if _, err := f.Write(line); err != nil {
+					b.Fatal(err)
+				}
+				if sync {
+					if err := f.Sync(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkAppendEvicting(b *testing.B) {
 	o := stream.FileOptions{Retention: stream.Retention{Capacity: 1 << 20}, SelfEvict: true}
 	benchmarkAppend(b, o, stream.How{})
