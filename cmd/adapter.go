@@ -27,6 +27,7 @@ type adapter struct {
 	greatest int64  // the greatest reading on the stream, base units; 0: none yet
 	marked   anchor // the newest tick that says where the clock stood
 	noted    anchor // the same from elsewhere
+	at       int64  // where the clock stood at the last tick appended here, ms
 }
 
 // anchor is a reading and where the raw clock of a boot stood at it.
@@ -80,6 +81,7 @@ func (a *adapter) tick(ctx context.Context, least int64) (int64, error) {
 		return 0, err
 	}
 	a.observe(fact)
+	a.at = clock
 	if done.Cursor != "" {
 		a.cursor = done.Cursor
 	}

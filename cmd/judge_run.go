@@ -146,7 +146,7 @@ func (s *sitting) appendTick(ctx context.Context) error {
 		return err
 	}
 	s.teller.over("ticks", "ticks are appended again")
-	s.tick, s.tickAt = reading, s.comp.app.Clock.Running()
+	s.tick, s.tickAt = reading, s.adapter.at
 	return nil
 }
 
