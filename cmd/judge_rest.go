@@ -79,7 +79,10 @@ func (s *sitting) rest(ctx context.Context, began time.Time, r *judge.Report) (o
 func (s *sitting) until(r *judge.Report) time.Duration {
 	// Twice a cadence there is a pass, and once a cadence one that reads all media.
 	cadence := s.comp.Config.Cadence
-	rest := min(cadence/2, max(0, cadence-time.Duration(s.comp.app.Clock.Running()-s.allAt)*time.Millisecond))
+	rest := cadence / 2
+	if all := cadence - time.Duration(s.comp.app.Clock.Running()-s.allAt)*time.Millisecond; all > 0 {
+		rest = min(rest, all) // else that pass was to read all, and could not: the next one is in no hurry
+	}
 	switch {
 	case r.Outcome == judge.Cut && s.cameOn():
 		return 0
