@@ -42,16 +42,21 @@ const maxPatterns = 6
 
 // subjectsGranted is a hint for who asked for a subject that is not granted: what is wrong with it, or which are.
 func (c *Composition) subjectsGranted(subject lease.Subject) string {
-	if err := c.Config.admissible(subject); err != nil {
+	// What a holder's notes keep of a configuration has no subjects.
+	config, err := loadConfig(configFile(c.Dir))
+	if err != nil {
+		return "daolease check says what is wrong with " + shellQuote(configFile(c.Dir))
+	}
+	if err := config.admissible(subject); err != nil {
 		return "write it otherwise: " + err.Error()
 	}
 	var patterns []string
-	for i := range c.Config.Subjects {
+	for i := range config.Subjects {
 		if i == maxPatterns {
 			patterns = append(patterns, "...")
 			break
 		}
-		patterns = append(patterns, c.Config.Subjects[i].Match)
+		patterns = append(patterns, config.Subjects[i].Match)
 	}
 	text := fmt.Sprintf("%s grants %s", shellQuote(configFile(c.Dir)), strings.Join(patterns, ", "))
 	if strings.Contains(subject.Text(), "/") && strings.Contains(text, "*") {
