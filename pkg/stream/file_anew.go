@@ -15,7 +15,7 @@ func (r *reading) anew(v *view) error {
 	f.mu.Lock()
 	last := f.idle
 	f.mu.Unlock()
-	if last.text == "" || last.text != r.text || r.at.pos == 0 || v.now.header.identity != "" || v.now.f == nil || isRemote(v.now.f) {
+	if last.text == "" || last.text != r.text || r.at.pos == 0 || v.now.header.identity != "" || v.now.f == nil || v.remote() {
 		return nil
 	}
 	now, was := v.stamp, last.stamp

@@ -114,7 +114,7 @@ func (f *File) openForAppend() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.partOf(file)
+	p, err := f.partOf(file, anyFile)
 	if err != nil {
 		_ = file.Close()
 		return nil, err

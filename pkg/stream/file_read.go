@@ -31,7 +31,7 @@ func (f *File) Read(ctx context.Context, from Cursor, most Budget, yield func(Va
 	if ctx.Err() != nil {
 		return Answer{State: Transport, Cursor: from, Err: f.transport(context.Cause(ctx))}
 	}
-	if state, ok := f.Idle(from); ok {
+	if state, ok := f.stillIdle(from); ok {
 		return Answer{State: state, Cursor: from}
 	}
 	at, err := parsePlace(from)
@@ -50,7 +50,8 @@ func (f *File) Read(ctx context.Context, from Cursor, most Budget, yield func(Va
 	return r.lasting(fmt.Errorf("%s does not keep still", f.path))
 }
 
-// Idle implements Idler: this very cursor was answered last, and the file has not changed since.
+// Idle implements Idler: this very cursor was answered last, and the file has not changed since. How it looks when
+// it has changed is kept for the read that follows.
 func (f *File) Idle(from Cursor) (State, bool) {
 	f.mu.Lock()
 	last := f.idle
@@ -59,7 +60,37 @@ func (f *File) Idle(from Cursor) (State, bool) {
 		return 0, false
 	}
 	st, err := pathStamp(f.path, f.terminated)
-	return last.state, err == nil && st == last.stamp
+	if err != nil || st == last.stamp {
+		return last.state, err == nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.news, f.changed = st, !st.missing && st.kind == 0
+	return 0, false
+}
+
+// stillIdle is Idle, unless that has already said that the file has changed.
+func (f *File) stillIdle(from Cursor) (State, bool) {
+	f.mu.Lock()
+	changed := f.changed
+	f.mu.Unlock()
+	if changed {
+		return 0, false
+	}
+	return f.Idle(from)
+}
+
+// latest is the path's stamp: the one that Idle has just seen, once, or a new one. An older stamp than what is
+// read makes the next read look again, and no more than that.
+func (f *File) latest() (stamp, error) {
+	f.mu.Lock()
+	st, changed := f.news, f.changed
+	f.changed = false
+	f.mu.Unlock()
+	if changed {
+		return st, nil
+	}
+	return pathStamp(f.path, f.terminated)
 }
 
 // once reads what one view of the medium shows. It is not done when the files were changed under it.
@@ -253,7 +284,7 @@ func (r *reading) cursor() Cursor {
 // as it did before; not so on network file systems, where only opening a file tells how it looks.
 func (r *reading) over(v *view, state State) Answer {
 	text := r.cursor()
-	if state == OK || v.cond != nil && v.cond.unsure || v.now.f != nil && isRemote(v.now.f) {
+	if state == OK || v.cond != nil && v.cond.unsure || v.remote() {
 		return Answer{State: state, Cursor: text}
 	}
 	r.file.mu.Lock()

@@ -72,10 +72,11 @@ func (f *File) openPart(path string, admit bool) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.partOf(file)
-	if err == nil && admit && f.o.Admit != nil {
-		err = f.admitted(path, file)
+	asked := anyFile
+	if admit && f.o.Admit != nil {
+		asked = func(fi fs.FileInfo) error { return f.admitted(path, fi) }
 	}
+	p, err := f.partOf(file, asked)
 	if err != nil {
 		_ = file.Close()
 		return nil, err
@@ -83,19 +84,15 @@ func (f *File) openPart(path string, admit bool) (*part, error) {
 	return p, nil
 }
 
-func (f *File) admitted(path string, file *os.File) error {
-	fi, err := file.Stat()
-	if err != nil {
-		return err
-	}
+func (f *File) admitted(path string, fi fs.FileInfo) error {
 	if err := f.o.Admit(path, fi); err != nil {
 		return &condition{err: fmt.Errorf("%s is not to be read: %w", path, err), unsure: true}
 	}
 	return nil
 }
 
-// partOf finds out what an open file is.
-func (f *File) partOf(file *os.File) (*part, error) {
+// partOf finds out what an open file is, if that is admitted.
+func (f *File) partOf(file *os.File, admit func(fs.FileInfo) error) (*part, error) {
 	fi, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -103,10 +100,16 @@ func (f *File) partOf(file *os.File) (*part, error) {
 	if !fi.Mode().IsRegular() {
 		return nil, &condition{err: notRegular(file.Name(), fi.Mode())}
 	}
+	if err := admit(fi); err != nil {
+		return nil, err
+	}
 	p := &part{f: file, size: min(fi.Size(), math.MaxInt64-MaxBase)}
 	p.limit = p.size
 	return p, f.readHeader(p)
 }
+
+// anyFile admits every file.
+func anyFile(fs.FileInfo) error { return nil }
 
 func notRegular(path string, mode fs.FileMode) error {
 	return fmt.Errorf("%s is no regular file: %v", path, mode.Type())
@@ -168,7 +171,7 @@ func (f *File) look() (*view, error) {
 
 func (v *view) open() (err error) {
 	f := v.file
-	if v.stamp, err = pathStamp(f.path, f.terminated); err != nil {
+	if v.stamp, err = f.latest(); err != nil {
 		return err
 	}
 	if v.stamp.missing {
@@ -183,6 +186,28 @@ func (v *view) open() (err error) {
 		v.now = p
 	}
 	return err
+}
+
+// remote says that the present file lies on a network file system. One file does not move between file systems,
+// so it is asked once.
+func (v *view) remote() bool {
+	f := v.file
+	if v.now.f == nil {
+		return false
+	}
+	f.mu.Lock()
+	near := f.near
+	f.mu.Unlock()
+	if near.ino != 0 && near == v.stamp.file() {
+		return false
+	}
+	if isRemote(v.now.f) {
+		return true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.near = v.stamp.file()
+	return false
 }
 
 func (v *view) close() {

@@ -59,3 +59,6 @@ type stamp struct {
 	kind                fs.FileMode // the type bits; 0 for a regular file
 	missing             bool
 }
+
+// file is what of a stamp stays the same for as long as it is the same file.
+func (s stamp) file() stamp { return stamp{dev: s.dev, ino: s.ino, btime: s.btime} }
