@@ -48,7 +48,8 @@ type scanner struct {
 	lent     *[]byte // from buffers, to be given back
 }
 
-// buffers are what long reads fill again and again: a fresh one costs more than what is read into it.
+// buffers are what reads fill again and again: a fresh one costs more than what is read into it, and a process
+// that starts pays for each of its pages.
 var buffers = sync.Pool{New: func() any {
 	b := make([]byte, 0, 2*windowMost+chunk) // a window, the beginning of a line, and a chunk
 	return &b
@@ -66,12 +67,8 @@ func (s *scanner) done() {
 func newScanner(ctx context.Context, r io.ReaderAt, least, off, limit int64) (*scanner, error) {
 	window := min(windowMost, off-least)
 	s := &scanner{ctx: ctx, r: r, off: off - window, least: least, limit: limit}
-	if ahead := min(chunk, limit-off); ahead < chunk {
-		s.buf = make([]byte, 0, window+ahead)
-	} else {
-		s.lent = buffers.Get().(*[]byte)
-		s.buf = *s.lent
-	}
+	s.lent = buffers.Get().(*[]byte)
+	s.buf = *s.lent
 	if off == limit && window == 0 {
 		return s, nil
 	}
