@@ -173,7 +173,7 @@ func BenchmarkRenewedAndDue(b *testing.B) {
 func BenchmarkRecovery(b *testing.B) {
 	leases := million(b)
 	w := newFiled(b, leases, 0)
-	if _, err := w.ledger.Rewrite(b.Context(), "", judge.Snapshot(w.judge)...); err != nil {
+	if _, err := w.ledger.Rewrite(b.Context(), "", stream.ValuesOf(judge.Snapshot(w.judge)...)); err != nil {
 		b.Fatal(err)
 	}
 	w.judge = nil

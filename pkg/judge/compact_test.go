@@ -9,10 +9,10 @@ import (
 	"github.com/daolease/daolease/pkg/stream"
 )
 
-func (o *onRewrite) Rewrite(ctx context.Context, expect stream.Cursor, values ...[]byte) (stream.Cursor, error) {
+func (o *onRewrite) Rewrite(ctx context.Context, expect stream.Cursor, values stream.Values) (stream.Cursor, error) {
 	o.called = true
 	o.before()
-	return o.Rewriter.Rewrite(ctx, expect, values...)
+	return o.Rewriter.Rewrite(ctx, expect, values)
 }
 
 // small is a world whose ledger is compacted again and again.
@@ -85,6 +85,50 @@ func TestCompactionThatFails(t *testing.T) {
 				w.okAt(at)
 			}
 			failing.before = func() {}
+			for end := at + 50; at < end; at++ {
+				w.renew("a", "L")
+				w.okAt(at)
+				(&schedule{world: w}).wantReplayed()
+			}
+			w.start()
+			w.wantBegan(judge.Threaded)
+			w.wantLive("L")
+		})
+	}
+}
+
+// What took effect without an answer is written again until that is answered, however often it is not.
+func TestCompactionThatIsNotAnsweredAgain(t *testing.T) {
+	for name, fault := range everyAppendFault {
+		t.Run(name, func(t *testing.T) {
+			w := small(t)
+			failing, rewritten := &onRewrite{}, 0
+			failing.before = func() {
+				order := []stream.AppendFault{stream.Unanswered, fault, stream.Unanswered, fault}
+				if rewritten < len(order) {
+					w.scripts["ledger"].Append(order[rewritten])
+				}
+				rewritten++
+			}
+			w.around = func(name string, m stream.Medium) stream.Medium {
+				if name == "ledger" {
+					failing.Rewriter = m.(stream.Rewriter)
+					return failing
+				}
+				return m
+			}
+			w.start()
+			at := int64(3)
+			for ; rewritten == 0; at++ {
+				w.renew("a", "L")
+				w.passAt(at)
+			}
+			for end := at + 5; at < end; at++ {
+				w.passAt(at)
+			}
+			if rewritten < 5 {
+				t.Fatalf("rewritten %d times", rewritten)
+			}
 			for end := at + 50; at < end; at++ {
 				w.renew("a", "L")
 				w.okAt(at)

@@ -81,9 +81,16 @@ func Populate(j *Judge, leases int, holder func(i int) string) {
 // Snapshot are the lines of a ledger that holds what the judge knows.
 func Snapshot(j *Judge) [][]byte {
 	j.ledger.base, j.ledger.format = j.ledger.units.Base(), ledgerFormat
-	lines, err := j.ledger.snapshotLines(j.ledger.base)
-	if err != nil {
-		panic(err)
+	return Taken(j.ledger.snapshotLines(j.ledger.base))
+}
+
+// Taken are values, once and for all.
+func Taken(values stream.Values) (lines [][]byte) {
+	for v, err := range values {
+		if err != nil {
+			panic(err)
+		}
+		lines = append(lines, bytes.Clone(v))
 	}
 	return lines
 }

@@ -94,7 +94,7 @@ type journal struct {
 	carried []*delta      // what could not be written yet
 	tried   [][]byte      // lines of an attempt that did not answer ok
 	parts   int           // how many of the carried are in it
-	rewrote [][]byte      // lines of a rewrite that did not answer ok
+	rewrote []mark        // of the lines of a rewrite that did not answer ok
 	owing   bool          // a sync that was asked for has not taken place
 	base    string
 	settled int64 // size after the last snapshot
@@ -173,7 +173,7 @@ func (j *journal) resume(ctx context.Context) error {
 	if err := j.resumeRewrite(ctx); err != nil || len(j.tried) == 0 {
 		return err
 	}
-	landed, answer, foreign := j.landed(ctx, j.end, j.tried)
+	landed, answer, foreign := j.landed(ctx, j.end, marksOf(j.tried))
 	switch {
 	case foreign || answer.State == stream.Gap:
 		return fmt.Errorf("%w: it has lines that this one did not write", errUsurped)
@@ -195,13 +195,13 @@ func (j *journal) resumeRewrite(ctx context.Context) error {
 	}
 	_, answer, _ := j.landed(ctx, j.end, nil)
 	if answer.State == stream.Gap {
-		landed, foreign := 0, false
-		landed, answer, foreign = j.landed(ctx, answer.Cursor, j.rewrote)
+		landed, foreign, begin := 0, false, answer.Cursor
+		landed, answer, foreign = j.landed(ctx, begin, j.rewrote)
 		if foreign || landed < len(j.rewrote) && answer.State == stream.Blocked {
 			return fmt.Errorf("%w: it was replaced", errUsurped)
 		}
 		if answer.State == stream.Blocked {
-			return j.replace(ctx, answer.Cursor, j.rewrote) // it took effect, and nobody knows how durably
+			return j.replaceAgain(ctx, begin, answer.Cursor)
 		}
 	} else if answer.State == stream.Blocked || answer.State == stream.OK {
 		j.rewrote = nil
@@ -210,12 +210,37 @@ func (j *journal) resumeRewrite(ctx context.Context) error {
 	return fmt.Errorf("%w: reading the ledger back: %v: %v", stream.ErrTransport, answer.State, answer.Err)
 }
 
+// replaceAgain has what a rewrite left, which took effect and nobody knows how durably, take its own place. Until
+// that answers ok it remains to be done.
+func (j *journal) replaceAgain(ctx context.Context, begin, end stream.Cursor) error {
+	before, rewrote := j.end, j.rewrote
+	err := j.replace(ctx, end, j.readBack(ctx, begin))
+	if err != nil {
+		j.end, j.rewrote = before, rewrote
+	}
+	return err
+}
+
+// readBack are the ledger's lines from a cursor on.
+func (j *journal) readBack(ctx context.Context, from stream.Cursor) stream.Values {
+	return func(yield func([]byte, error) bool) {
+		wanted := true
+		answer := j.medium.Read(ctx, from, stream.Budget{}, func(v stream.Value) bool {
+			wanted = yield(v.Bytes, nil)
+			return wanted
+		})
+		if wanted && answer.State != stream.Blocked {
+			yield(nil, fmt.Errorf("%w: reading the ledger back: %v: %v", stream.ErrTransport, answer.State, answer.Err))
+		}
+	}
+}
+
 // landed counts how many of these lines follow a cursor; foreign are others that do.
-func (j *journal) landed(ctx context.Context, from stream.Cursor, lines [][]byte) (n int, a stream.Answer, foreign bool) {
+func (j *journal) landed(ctx context.Context, from stream.Cursor, lines []mark) (n int, a stream.Answer, foreign bool) {
 	a = j.medium.Read(ctx, from, stream.Budget{}, func(v stream.Value) bool {
 		switch {
 		case v.Damage != "":
-		case n < len(lines) && bytes.Equal(v.Bytes, lines[n]):
+		case n < len(lines) && markOf(v.Bytes) == lines[n]:
 			n++
 		default:
 			foreign = true
@@ -238,28 +263,48 @@ func (j *journal) compact(ctx context.Context, l *ledger) error {
 }
 
 func (j *journal) rewrite(ctx context.Context, l *ledger) error {
-	lines, err := l.snapshotLines(j.base)
-	if err != nil {
+	if err := j.replace(ctx, j.end, l.snapshotLines(j.base)); err != nil {
 		return err
 	}
-	if err := j.replace(ctx, j.end, lines); err != nil {
-		return err
-	}
-	j.settled, err = j.medium.Size(ctx)
+	size, err := j.medium.Size(ctx)
+	j.settled = size
 	return err
 }
 
 // replace has a snapshot take the place of everything up to a cursor.
-func (j *journal) replace(ctx context.Context, until stream.Cursor, lines [][]byte) error {
-	end, err := j.medium.Rewrite(ctx, until, lines...)
+func (j *journal) replace(ctx context.Context, until stream.Cursor, lines stream.Values) error {
+	var marks []mark
+	end, err := j.medium.Rewrite(ctx, until, func(yield func([]byte, error) bool) {
+		for line, err := range lines {
+			marks = append(marks, markOf(line))
+			if !yield(line, err) {
+				return
+			}
+		}
+	})
 	if err != nil {
 		if !errors.Is(err, stream.ErrMoved) {
-			j.end, j.rewrote = until, lines
+			j.end, j.rewrote = until, marks
 		}
 		return usurped(err)
 	}
 	j.end, j.group, j.owing, j.rewrote = end, 1, false, nil
 	return nil
+}
+
+// mark is by which a line is known again, when it was one of this judge's own and is no longer kept.
+type mark struct {
+	size int
+	sum  uint32
+}
+
+func markOf(line []byte) mark { return mark{len(line), sumOf(line)} }
+
+func marksOf(lines [][]byte) (marks []mark) {
+	for _, line := range lines {
+		marks = append(marks, markOf(line))
+	}
+	return marks
 }
 
 // groupLines makes the lines of one group.

@@ -77,10 +77,11 @@ func (m *mortal) Size(ctx context.Context) (int64, error) {
 	return m.Medium.(stream.Rewriter).Size(ctx)
 }
 
-func (m *mortal) Rewrite(ctx context.Context, expect stream.Cursor, values ...[]byte) (stream.Cursor, error) {
+func (m *mortal) Rewrite(ctx context.Context, expect stream.Cursor, values stream.Values) (stream.Cursor, error) {
 	var end stream.Cursor
-	_, err := m.life.append(values, m.script, func() (_ stream.Appended, err error) {
-		end, err = m.Medium.(stream.Rewriter).Rewrite(ctx, expect, values...)
+	lines := judge.Taken(values)
+	_, err := m.life.append(lines, m.script, func() (_ stream.Appended, err error) {
+		end, err = m.Medium.(stream.Rewriter).Rewrite(ctx, expect, stream.ValuesOf(lines...))
 		return stream.Appended{}, err
 	})
 	return end, err

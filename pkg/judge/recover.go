@@ -222,10 +222,6 @@ func (j *Judge) recoverLedger(ctx context.Context, incarnation uint64) error {
 	l.first, l.lostGrants, l.incarnation = false, false, incarnation
 	l.boot, l.place = j.cfg.Boot, j.cfg.Place
 	l.base, l.format = l.units.Base(), ledgerFormat
-	lines, err := l.snapshotLines(l.base)
-	if err != nil {
-		return err
-	}
-	_, err = j.cfg.Ledger.Rewrite(ctx, "", lines...)
+	_, err := j.cfg.Ledger.Rewrite(ctx, "", l.snapshotLines(l.base))
 	return err
 }

@@ -3,6 +3,7 @@ package judge_test
 import (
 	"context"
 
+	"github.com/daolease/daolease/pkg/judge"
 	"github.com/daolease/daolease/pkg/stream"
 )
 
@@ -38,11 +39,12 @@ func (m *tracked) Hold(ctx context.Context) (stream.Appender, func(), error) {
 	}), release, err
 }
 
-func (m *tracked) Rewrite(ctx context.Context, expect stream.Cursor, values ...[]byte) (stream.Cursor, error) {
-	end, err := m.Memory.Rewrite(ctx, expect, values...)
+func (m *tracked) Rewrite(ctx context.Context, expect stream.Cursor, values stream.Values) (stream.Cursor, error) {
+	lines := judge.Taken(values)
+	end, err := m.Memory.Rewrite(ctx, expect, stream.ValuesOf(lines...))
 	if err == nil {
 		m.s.disk.lines = nil
-		m.s.landed(m, true, values)
+		m.s.landed(m, true, lines)
 	}
 	return end, err
 }

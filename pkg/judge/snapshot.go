@@ -3,9 +3,11 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strconv"
 
 	"github.com/daolease/daolease/pkg/lease"
+	"github.com/daolease/daolease/pkg/stream"
 )
 
 // A snapshot is nearly nothing but leases, and no pass goes on while one is made, so leases are encoded by hand, one
@@ -14,64 +16,105 @@ import (
 // headerRoom is more than what stands before the leases of a line takes.
 const headerRoom = 128
 
-// snapshotLines are the lines of the group that is the whole ledger.
-func (l *ledger) snapshotLines(base string) ([][]byte, error) {
+// snapshotLines are the lines of the group that is the whole ledger. They are made one at a time, as they are
+// taken: all of them are more than the leases themselves.
+func (l *ledger) snapshotLines(base string) stream.Values {
 	if l.weight(base) <= lineBytes {
-		return groupLines(1, []*delta{l.snapshot(base)})
+		lines, err := groupLines(1, []*delta{l.snapshot(base)})
+		if err != nil {
+			return failing(err)
+		}
+		return stream.ValuesOf(lines...)
 	}
 	head := l.snapshotHead(base)
 	after := &delta{Holders: head.Holders}
 	head.Holders = nil
-	before, behind := head.cutUp(), after.cutUp()[1:]
-	leases, err := l.leaseLines()
-	if err != nil {
-		return nil, err
-	}
-	count := len(before) + len(leases) + len(behind)
-	lines := make([][]byte, 0, count)
-	add := func(parts []*delta) error {
-		for _, d := range parts {
-			line, err := journalLine{Group: 1, Line: len(lines), Last: len(lines) == count-1, delta: *d}.encode()
-			if err != nil {
-				return err
-			}
-			lines = append(lines, line)
+	return numbered(func(yield func(numberer) bool) {
+		whole := func(d *delta) bool {
+			return yield(func(number int, last bool) ([]byte, error) {
+				return journalLine{Group: 1, Line: number, Last: last, delta: *d}.encode()
+			})
 		}
-		return nil
-	}
-	if err := add(before); err != nil {
-		return nil, err
-	}
-	for _, line := range leases {
-		lines = append(lines, headed(line, 1, len(lines), len(lines) == count-1))
-	}
-	return lines, add(behind)
+		for _, d := range head.cutUp() {
+			if !whole(d) {
+				return
+			}
+		}
+		if !l.leaseLines(yield) {
+			return
+		}
+		for _, d := range after.cutUp()[1:] {
+			if !whole(d) {
+				return
+			}
+		}
+	})
 }
 
-// leaseLines are all leases, as the ends of lines with room for what stands before them.
-func (l *ledger) leaseLines() ([][]byte, error) {
-	var lines [][]byte
-	line, total := make([]byte, headerRoom, 2*lineBytes), 0
+// numberer makes a line, once its number is known and whether it is the last.
+type numberer func(number int, last bool) ([]byte, error)
+
+// numbered makes the lines of a group. Each is held back until it is known whether another one follows.
+func numbered(lines iter.Seq[numberer]) stream.Values {
+	return func(yield func([]byte, error) bool) {
+		var held numberer
+		number := 0
+		give := func(last bool) bool {
+			line, err := held(number, last)
+			number++
+			return yield(line, err) && err == nil
+		}
+		for next := range lines {
+			if held != nil && !give(false) {
+				return
+			}
+			held = next
+		}
+		if held != nil {
+			give(true)
+		}
+	}
+}
+
+// failing is an error in the place of values.
+func failing(err error) stream.Values {
+	return func(yield func([]byte, error) bool) { yield(nil, err) }
+}
+
+// leaseLines are all leases, as the ends of lines with room for what stands before them. One line is good until
+// the next but one is asked for. False: no more are wanted.
+func (l *ledger) leaseLines(yield func(numberer) bool) bool {
+	var buffers [2][]byte
+	for i := range buffers {
+		buffers[i] = make([]byte, headerRoom, 2*lineBytes)
+	}
+	count, total := 0, 0
+	line := buffers[0]
+	give := func() bool {
+		whole := append(line, `]}`...)
+		buffers[count%2] = whole
+		count++
+		line, total = buffers[count%2][:headerRoom], 0
+		return yield(func(number int, last bool) ([]byte, error) { return headed(whole, 1, number, last), nil })
+	}
+	var e Entry
 	for one := range l.all() {
-		e := l.entryOf(one)
+		e = l.entryOf(one)
 		weight := e.weight()
-		if total > 0 && total+weight > lineBytes {
-			lines = append(lines, append(line, `]}`...))
-			line, total = make([]byte, headerRoom, len(line)+len(line)/8), 0
+		if total > 0 && total+weight > lineBytes && !give() {
+			return false
 		}
 		if total > 0 {
 			line = append(line, ',')
 		}
 		total += weight
-		var err error
-		if line, err = appendEntry(line, &e); err != nil {
-			return nil, err
+		longer, err := appendEntry(line, &e)
+		if err != nil {
+			return yield(func(int, bool) ([]byte, error) { return nil, err })
 		}
+		line = longer
 	}
-	if total > 0 {
-		lines = append(lines, append(line, `]}`...))
-	}
-	return lines, nil
+	return total == 0 || give()
 }
 
 // headed puts what stands before the leases of a line into the room that was left for it.

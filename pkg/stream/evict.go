@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 )
 
@@ -69,7 +68,7 @@ func (f *File) evict(p *part) error {
 		return err
 	}
 	next := p.header.successor(p.end(), f.o.Format)
-	if _, err := f.prepare(gather(next.line(), nil)); err != nil {
+	if _, err := f.prepare(f.gather(next.line(), ValuesOf())); err != nil {
 		return err
 	}
 	if err := f.keep(p); err != nil {
@@ -81,13 +80,16 @@ func (f *File) evict(p *part) error {
 func (f *File) temporary() string { return f.path + ".tmp" }
 
 // prepare writes and syncs the file that is to take the medium's place, and answers its size.
-func (f *File) prepare(chunks iter.Seq[[]byte]) (size int64, err error) {
+func (f *File) prepare(chunks Values) (size int64, err error) {
 	file, err := f.createAnew(f.temporary())
 	if err != nil {
 		return 0, err
 	}
-	for c := range chunks {
-		if err = f.writeAll(file, c); err != nil {
+	for c, bad := range chunks {
+		if err = bad; err == nil {
+			err = f.writeAll(file, c)
+		}
+		if err != nil {
 			break
 		}
 		size += int64(len(c))

@@ -150,7 +150,7 @@ type faultyRewriter struct {
 }
 
 // Rewrite implements Rewriter; it uses up an append fault.
-func (r faultyRewriter) Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cursor, error) {
+func (r faultyRewriter) Rewrite(ctx context.Context, expect Cursor, values Values) (Cursor, error) {
 	fault := r.script.nextAppend()
 	switch fault {
 	case Full:
@@ -158,7 +158,7 @@ func (r faultyRewriter) Rewrite(ctx context.Context, expect Cursor, values ...[]
 	case Lost, Torn:
 		return "", fmt.Errorf("%w: %w", ErrTransport, errOrdered)
 	}
-	cursor, err := r.rewriter.Rewrite(ctx, expect, values...)
+	cursor, err := r.rewriter.Rewrite(ctx, expect, values)
 	if err == nil && fault == Unanswered {
 		return "", fmt.Errorf("%w: %w", ErrTransport, errOrdered)
 	}

@@ -135,7 +135,7 @@ func TestFaultyRewrite(t *testing.T) {
 		f := stream.NewFaulty(stream.NewMemory("m"), &script)
 		end := mustAppend(t, f, object(0)).Cursor
 		script.Append(c.fault)
-		if _, err := rewriter(t, f).Rewrite(t.Context(), end, object(1)); !errors.Is(err, c.err) {
+		if _, err := rewriter(t, f).Rewrite(t.Context(), end, stream.ValuesOf(object(1))); !errors.Is(err, c.err) {
 			t.Fatalf("fault %d: %v, want %v", c.fault, err, c.err)
 		}
 		wantTexts(t, everything(t, f).texts, c.then...)

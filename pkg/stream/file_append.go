@@ -12,7 +12,7 @@ import (
 
 // Append implements Appender.
 func (f *File) Append(ctx context.Context, how How, values ...[]byte) (Appended, error) {
-	if err := checkValues(f.path, values); err != nil {
+	if err := checkValues(f.path, values...); err != nil {
 		return Appended{}, err
 	}
 	unlock, err := f.lock(ctx)
@@ -24,7 +24,7 @@ func (f *File) Append(ctx context.Context, how How, values ...[]byte) (Appended,
 }
 
 // checkValues refuses what can be no value of any medium.
-func checkValues(medium string, values [][]byte) error {
+func checkValues(medium string, values ...[]byte) error {
 	for _, v := range values {
 		why := ""
 		switch {

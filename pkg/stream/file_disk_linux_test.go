@@ -24,7 +24,7 @@ func TestFullByTheDisk(t *testing.T) {
 	for n := range 4000 {
 		big = append(big, wide(n))
 	}
-	if _, err := m.Rewrite(t.Context(), end, big...); err == nil {
+	if _, err := m.Rewrite(t.Context(), end, stream.ValuesOf(big...)); err == nil {
 		t.Fatal("there was room for a rewriting")
 	}
 	wantState(t, once(t, m, end).Answer, stream.Blocked)
@@ -33,7 +33,7 @@ func TestFullByTheDisk(t *testing.T) {
 	if err != nil || len(entries) != 2 {
 		t.Fatalf("left over: %v, %v", entries, err)
 	}
-	if _, err := m.Rewrite(t.Context(), end, object(0)); err != nil {
+	if _, err := m.Rewrite(t.Context(), end, stream.ValuesOf(object(0))); err != nil {
 		t.Fatal("a rewriting to less:", err)
 	}
 	mustAppend(t, m, object(1))

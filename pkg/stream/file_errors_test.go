@@ -222,7 +222,7 @@ func TestWhatIsSynced(t *testing.T) {
 	s.synced = nil
 	appended(t, f, How{}, `{"n":3}`)
 	wants("an eviction", "x.jsonl", "x.jsonl.tmp", "folder")
-	if _, err := f.Rewrite(t.Context(), "", []byte(`{}`)); err != nil {
+	if _, err := f.Rewrite(t.Context(), "", ValuesOf([]byte(`{}`))); err != nil {
 		t.Fatal(err)
 	}
 	wants("a rewriting", "x.jsonl.tmp", "folder")
@@ -239,7 +239,7 @@ func TestARewritingWithoutRoomLeavesTheOld(t *testing.T) {
 	f, s := failingFile(t, FileOptions{})
 	end := appended(t, f, How{Cursor: true}, `{"n":0}`).Cursor
 	s.writes = []shortWrite{{10, nil}, {0, unix.ENOSPC}}
-	if _, err := f.Rewrite(t.Context(), end, []byte(`{"n":1}`)); !errors.Is(err, ErrFull) {
+	if _, err := f.Rewrite(t.Context(), end, ValuesOf([]byte(`{"n":1}`))); !errors.Is(err, ErrFull) {
 		t.Fatalf("rewrite: %v", err)
 	}
 	if _, err := os.Stat(f.temporary()); !errors.Is(err, fs.ErrNotExist) {

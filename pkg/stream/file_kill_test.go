@@ -286,7 +286,7 @@ func TestARewritingKilledAtAnyPoint(t *testing.T) {
 		appended(t, f, How{}, before...)
 		acknowledged = false
 	}, func(t *testing.T, f *File) error {
-		_, err := f.Rewrite(t.Context(), minted(t, f, Newest), raw(after)...)
+		_, err := f.Rewrite(t.Context(), minted(t, f, Newest), ValuesOf(raw(after)...))
 		acknowledged = err == nil
 		return err
 	}, func(t *testing.T, f *File) {
@@ -301,7 +301,7 @@ func TestARewritingKilledAtAnyPoint(t *testing.T) {
 		if n, err := f.Format(t.Context()); n != 3 || err != nil {
 			t.Fatalf("format %d, %v", n, err)
 		}
-		if _, err := f.Rewrite(t.Context(), "", raw(after)...); err != nil {
+		if _, err := f.Rewrite(t.Context(), "", ValuesOf(raw(after)...)); err != nil {
 			t.Fatal("the next rewriting:", err)
 		}
 		if got := takeAll(t, f, minted(t, f, Oldest)); !slices.Equal(got.values, after) {

@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"iter"
 )
 
 // Rewrite implements Rewriter. An empty expect expects nothing. Positions go on where the old content ended, so
 // that they rise over rewritings too.
-func (f *File) Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cursor, error) {
-	if err := checkValues(f.path, values); err != nil {
-		return "", err
-	}
+func (f *File) Rewrite(ctx context.Context, expect Cursor, values Values) (Cursor, error) {
 	unlock, err := f.lock(ctx)
 	if err != nil {
 		return "", err
@@ -28,16 +24,19 @@ func (f *File) Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cu
 		next.base = end
 	}
 	at, err := f.replace(next, values)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrInvalidValue):
+		return "", err
+	case err != nil:
 		return "", f.failed(err)
 	}
 	return at.cursor(), nil
 }
 
 // replace exchanges the medium's content; the append lock is held.
-func (f *File) replace(next header, values [][]byte) (place, error) {
+func (f *File) replace(next header, values Values) (place, error) {
 	first := next.line()
-	size, err := f.prepare(gather(first, values))
+	size, err := f.prepare(f.gather(first, values))
 	if err != nil {
 		return place{}, err
 	}
@@ -66,12 +65,19 @@ func (f *File) endOf(h header, start, size int64) (place, error) {
 }
 
 // gather makes lines of values, in chunks of which each is one write. A chunk is valid until the next one.
-func gather(first []byte, values [][]byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
+func (f *File) gather(first []byte, values Values) Values {
+	return func(yield func([]byte, error) bool) {
 		b := append(make([]byte, 0, 2*chunk), first...)
-		for _, v := range values {
+		for v, err := range values {
+			if err == nil {
+				err = checkValues(f.path, v)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
 			if len(b) > 0 && len(b)+len(v) >= cap(b) {
-				if !yield(b) {
+				if !yield(b, nil) {
 					return
 				}
 				b = b[:0]
@@ -79,7 +85,7 @@ func gather(first []byte, values [][]byte) iter.Seq[[]byte] {
 			b = append(append(b, v...), '\n')
 		}
 		if len(b) > 0 {
-			yield(b)
+			yield(b, nil)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestModesAndWhatIsCreated(t *testing.T) {
 	if want := []string{"facts.jsonl.lock", "facts.jsonl", "facts.jsonl.tmp"}; !slices.Equal(created, want) {
 		t.Errorf("created %q, want %q", created, want)
 	}
-	if _, err := m.Rewrite(t.Context(), "", object(0)); err != nil || created[len(created)-1] != "facts.jsonl.tmp" || len(created) != 4 {
+	if _, err := m.Rewrite(t.Context(), "", stream.ValuesOf(object(0))); err != nil || created[len(created)-1] != "facts.jsonl.tmp" || len(created) != 4 {
 		t.Errorf("a rewriting created %q, %v", created, err)
 	}
 	refuse := errors.New("not to be given away")
@@ -137,7 +137,7 @@ func TestFormat(t *testing.T) {
 	wants(0)
 	put(t, m.Path(), "{}\n")
 	wants(0)
-	if _, err := m.Rewrite(t.Context(), "", object(0)); err != nil {
+	if _, err := m.Rewrite(t.Context(), "", stream.ValuesOf(object(0))); err != nil {
 		t.Fatal(err)
 	}
 	wants(7)
@@ -230,7 +230,7 @@ func TestAClosedFileUntilItIsReplaced(t *testing.T) {
 		wantState(t, r.Answer, stream.End)
 	}
 	wantState(t, once(t, m, mustMint(t, m, stream.Newest)).Answer, stream.End)
-	if _, err := m.Rewrite(t.Context(), "", object(1)); !errors.Is(err, stream.ErrClosed) {
+	if _, err := m.Rewrite(t.Context(), "", stream.ValuesOf(object(1))); !errors.Is(err, stream.ErrClosed) {
 		t.Fatalf("rewrite: %v", err)
 	}
 	must(t, os.Remove(m.Path()))
@@ -295,7 +295,7 @@ func TestTheLockFileStays(t *testing.T) {
 	before, err := os.Stat(m.Path() + ".lock")
 	must(t, err)
 	fill(t, m, fill(t, m, 0))
-	_, err = m.Rewrite(t.Context(), "", object(1))
+	_, err = m.Rewrite(t.Context(), "", stream.ValuesOf(object(1)))
 	must(t, err)
 	mustClose(t, m)
 	after, err := os.Stat(m.Path() + ".lock")
@@ -313,7 +313,7 @@ func TestARewritingIsAGapThatKeepsPositionsRising(t *testing.T) {
 	m := openFile(t, evicting())
 	fill(t, m, 0)
 	old := mustAppend(t, m, wide(41))
-	c, err := m.Rewrite(t.Context(), old.Cursor, objects(0, 3)...)
+	c, err := m.Rewrite(t.Context(), old.Cursor, stream.ValuesOf(objects(0, 3)...))
 	must(t, err)
 	wantState(t, once(t, m, c).Answer, stream.Blocked)
 	wantOneGap(t, m, old.Cursor, objects(0, 3)...)
@@ -323,14 +323,14 @@ func TestARewritingIsAGapThatKeepsPositionsRising(t *testing.T) {
 	if _, err := os.Stat(m.Path() + ".1"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal("the older file is left:", err)
 	}
-	if _, err := m.Rewrite(t.Context(), old.Cursor); !errors.Is(err, stream.ErrMoved) {
+	if _, err := m.Rewrite(t.Context(), old.Cursor, stream.ValuesOf()); !errors.Is(err, stream.ErrMoved) {
 		t.Fatalf("rewrite: %v", err)
 	}
 	big := make([][]byte, 0, 5000)
 	for n := range 5000 {
 		big = append(big, wide(n))
 	}
-	c, err = m.Rewrite(t.Context(), c, big...)
+	c, err = m.Rewrite(t.Context(), c, stream.ValuesOf(big...))
 	must(t, err)
 	plain := openPath(t, m.Path(), stream.FileOptions{})
 	wantTexts(t, everything(t, plain).texts, big...)

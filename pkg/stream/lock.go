@@ -149,7 +149,7 @@ type held struct {
 
 // Append implements Appender until the lock is released.
 func (h *held) Append(ctx context.Context, how How, values ...[]byte) (Appended, error) {
-	if err := checkValues(h.file.path, values); err != nil {
+	if err := checkValues(h.file.path, values...); err != nil {
 		return Appended{}, err
 	}
 	h.turn <- struct{}{}

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
+	"iter"
 	"strconv"
 )
 
@@ -143,12 +144,28 @@ type Medium interface {
 	Close(ctx context.Context) error
 }
 
+// Values are values one after the other. An error is the last of them.
+type Values = iter.Seq2[[]byte, error]
+
+// ValuesOf are these values.
+func ValuesOf(values ...[]byte) Values {
+	return func(yield func([]byte, error) bool) {
+		for _, v := range values {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Rewriter is a medium whose whole content can be replaced at once, as a compaction does.
 type Rewriter interface {
 	Medium
 	// Rewrite replaces everything by these values under a new identity and syncs them, unless something
 	// follows expect (ErrMoved). It returns the cursor that follows them. A crash leaves the old or the new.
-	Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cursor, error)
+	// The values are taken one at a time, each is the caller's again when the next one is asked for, and an
+	// error among them leaves the old.
+	Rewrite(ctx context.Context, expect Cursor, values Values) (Cursor, error)
 	// Size is about how many bytes are retained.
 	Size(ctx context.Context) (int64, error)
 }

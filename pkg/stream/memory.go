@@ -58,7 +58,7 @@ func NewMemory(name string, opts ...MemoryOption) *Memory {
 
 // Append implements Appender. Nothing here is ever on disk, so How.Sync asks for nothing.
 func (m *Memory) Append(ctx context.Context, how How, values ...[]byte) (Appended, error) {
-	if err := checkValues("memory", values); err != nil {
+	if err := checkValues("memory", values...); err != nil {
 		return Appended{}, err
 	}
 	release, err := m.acquire(ctx)
@@ -92,10 +92,7 @@ func (m *Memory) Close(ctx context.Context) error {
 }
 
 // Rewrite implements Rewriter. An empty expect expects nothing.
-func (m *Memory) Rewrite(ctx context.Context, expect Cursor, values ...[]byte) (Cursor, error) {
-	if err := checkValues("memory", values); err != nil {
-		return "", err
-	}
+func (m *Memory) Rewrite(ctx context.Context, expect Cursor, values Values) (Cursor, error) {
 	release, err := m.acquire(ctx)
 	if err != nil {
 		return "", err
@@ -185,7 +182,17 @@ func (m *Memory) write(how How, values [][]byte) (Appended, error) {
 }
 
 // replace exchanges the content; the append lock is held.
-func (m *Memory) replace(expect Cursor, values [][]byte) (Cursor, error) {
+func (m *Memory) replace(expect Cursor, values Values) (Cursor, error) {
+	var lines [][]byte
+	for v, err := range values {
+		if err == nil {
+			err = checkValues("memory", v)
+		}
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, bytes.Clone(v))
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -195,8 +202,8 @@ func (m *Memory) replace(expect Cursor, values [][]byte) (Cursor, error) {
 		return "", err
 	}
 	m.begin()
-	for _, v := range values {
-		m.push(bytes.Clone(v), "")
+	for _, v := range lines {
+		m.push(v, "")
 	}
 	return m.cursorAt(m.end), nil
 }

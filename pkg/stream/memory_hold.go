@@ -47,7 +47,7 @@ type heldMemory struct {
 
 // Append implements Appender until the lock is released.
 func (h *heldMemory) Append(ctx context.Context, how How, values ...[]byte) (Appended, error) {
-	if err := checkValues("memory", values); err != nil {
+	if err := checkValues("memory", values...); err != nil {
 		return Appended{}, err
 	}
 	if ctx.Err() != nil {

@@ -100,7 +100,7 @@ func TestMemoryRewriteAfterClose(t *testing.T) {
 	m := stream.NewMemory("m")
 	mustAppend(t, m, object(0))
 	mustClose(t, m)
-	if _, err := m.Rewrite(t.Context(), "", object(1)); !errors.Is(err, stream.ErrClosed) {
+	if _, err := m.Rewrite(t.Context(), "", stream.ValuesOf(object(1))); !errors.Is(err, stream.ErrClosed) {
 		t.Fatalf("rewrite after close: %v", err)
 	}
 	wantTexts(t, everything(t, m).texts, object(0))

@@ -90,7 +90,7 @@ func rewriter(t *testing.T, m stream.Medium) stream.Rewriter {
 func caseRewrite(t *testing.T, m stream.Medium) {
 	r := rewriter(t, m)
 	end := mustAppend(t, m, objects(0, 5)...).Cursor
-	after, err := r.Rewrite(t.Context(), end, objects(10, 12)...)
+	after, err := r.Rewrite(t.Context(), end, stream.ValuesOf(objects(10, 12)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,14 +115,19 @@ func caseRewriteExpects(t *testing.T, m stream.Medium) {
 	r := rewriter(t, m)
 	stale := mustAppend(t, m, object(0)).Cursor
 	end := mustAppend(t, m, object(1)).Cursor
-	if _, err := r.Rewrite(t.Context(), stale, object(9)); !errors.Is(err, stream.ErrMoved) {
+	if _, err := r.Rewrite(t.Context(), stale, stream.ValuesOf(object(9))); !errors.Is(err, stream.ErrMoved) {
 		t.Fatalf("rewrite behind an append: %v", err)
 	}
-	if _, err := r.Rewrite(t.Context(), end, object(2), []byte("junk")); !errors.Is(err, stream.ErrInvalidValue) {
+	if _, err := r.Rewrite(t.Context(), end, stream.ValuesOf(object(2), []byte("junk"))); !errors.Is(err, stream.ErrInvalidValue) {
 		t.Fatalf("rewrite with an invalid value: %v", err)
 	}
+	own := errors.New("the caller's own")
+	broken := func(yield func([]byte, error) bool) { _ = yield(object(3), nil) && yield(nil, own) }
+	if _, err := r.Rewrite(t.Context(), end, broken); !errors.Is(err, own) {
+		t.Fatalf("rewrite with values that end in an error: %v", err)
+	}
 	wantTexts(t, everything(t, m).texts, object(0), object(1))
-	if _, err := r.Rewrite(t.Context(), end); err != nil {
+	if _, err := r.Rewrite(t.Context(), end, stream.ValuesOf()); err != nil {
 		t.Fatalf("rewrite to nothing: %v", err)
 	}
 	wantTexts(t, everything(t, m).texts)
@@ -143,7 +148,7 @@ func caseSize(t *testing.T, m stream.Medium) {
 	if full < before+8000 {
 		t.Fatalf("size went from %d to %d by a thousand values", before, full)
 	}
-	if _, err := r.Rewrite(t.Context(), end, object(0)); err != nil {
+	if _, err := r.Rewrite(t.Context(), end, stream.ValuesOf(object(0))); err != nil {
 		t.Fatal(err)
 	}
 	if got := size(); got >= full {
@@ -178,7 +183,7 @@ func caseNotify(t *testing.T, m stream.Medium) {
 	release()
 	expect("an append under hold")
 	if r, ok := m.(stream.Rewriter); ok {
-		if _, err := r.Rewrite(t.Context(), "", object(2)); err != nil {
+		if _, err := r.Rewrite(t.Context(), "", stream.ValuesOf(object(2))); err != nil {
 			t.Fatal(err)
 		}
 		expect("a rewrite")
