@@ -60,12 +60,8 @@ func roundTo(d time.Duration) time.Duration {
 
 // ago is how long ago a judge has passed; the longest span when none ever did.
 func (v *vigil) ago(ctx context.Context, ref string) (time.Duration, bool) {
-	if v.adapter == nil {
-		a, err := v.comp.judgeAdapter()
-		if err != nil {
-			return 0, false
-		}
-		v.adapter = a
+	if v.adapter == nil && v.begin(ctx) != nil {
+		return 0, false
 	}
 	a := v.adapter
 	if a.catchUp(ctx) != nil {
@@ -83,6 +79,25 @@ func (v *vigil) ago(ctx context.Context, ref string) (time.Duration, bool) {
 		v.before = v.comp.olderThan(v.comp.path("grantor", "ticks.jsonl"), ref)
 	}
 	return v.before + time.Since(v.since), true
+}
+
+// newestTicks is about how many bytes of the judge's ticks are read for the newest: a few of those that it writes.
+const newestTicks = 1024
+
+// begin opens the judge's tick stream where the newest are. All that are retained would be most of what a renewal
+// reads.
+func (v *vigil) begin(ctx context.Context) error {
+	medium, err := v.comp.ticks()
+	if err != nil {
+		return err
+	}
+	a, err := v.comp.judgeAdapter()
+	if err != nil {
+		return err
+	}
+	a.cursor, err = medium.MintNear(ctx, newestTicks)
+	v.adapter = a
+	return err
 }
 
 // grantorSeen says that the grantor's folder is not there, or can be looked into: only then is it known that there

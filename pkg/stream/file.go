@@ -57,7 +57,7 @@ type File struct {
 	mu    sync.Mutex // guards what follows: hints, each of which is checked before it is used
 	idle  idle
 	news  stamp  // how the file looked when Idle said that it had changed
-	near  stamp  // the file that was found on no network file system, see stamp.file
+	local stamp  // the file that was found on no network file system, see stamp.file
 	first string // a first line that was read last
 	head  header // what it says
 	// changed: news was not read yet

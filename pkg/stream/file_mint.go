@@ -46,6 +46,39 @@ func (f *File) mint(at Edge) (Cursor, error) {
 	return p.cursor(), err
 }
 
+// MintNear is a cursor before the newest values, about so many bytes of them. Where none are so near the end, or it
+// cannot be told, it is one at the oldest retained.
+func (f *File) MintNear(ctx context.Context, most int64) (Cursor, error) {
+	if err := ctx.Err(); err != nil {
+		return "", f.transport(context.Cause(ctx))
+	}
+	if at, ok := f.near(most); ok {
+		return at.cursor(), nil
+	}
+	return f.Mint(ctx, Oldest)
+}
+
+func (f *File) near(most int64) (place, bool) {
+	v, err := f.look()
+	if err != nil {
+		return place{}, false
+	}
+	defer v.close()
+	p := v.now
+	if v.cond != nil || p.blank {
+		return place{}, false
+	}
+	off, err := nextLine(p, max(p.start, p.limit-most))
+	if err != nil || off < 0 {
+		return place{}, false
+	}
+	if end, err := lineBefore(p, p.limit); err != nil || end <= off {
+		return place{}, false
+	}
+	at, err := v.placeAt(p, off)
+	return at, err == nil
+}
+
 // newest is the place behind the last whole line, and before the closing mark.
 func (v *view) newest() (place, error) {
 	p := v.now

@@ -196,9 +196,9 @@ func (v *view) remote() bool {
 		return false
 	}
 	f.mu.Lock()
-	near := f.near
+	local := f.local
 	f.mu.Unlock()
-	if near.ino != 0 && near == v.stamp.file() {
+	if local.ino != 0 && local == v.stamp.file() {
 		return false
 	}
 	if isRemote(v.now.f) {
@@ -206,7 +206,7 @@ func (v *view) remote() bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.near = v.stamp.file()
+	f.local = v.stamp.file()
 	return false
 }
 
