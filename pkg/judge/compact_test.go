@@ -15,6 +15,15 @@ func (o *onRewrite) Rewrite(ctx context.Context, expect stream.Cursor, values st
 	return o.Rewriter.Rewrite(ctx, expect, values)
 }
 
+// around puts it around the ledger of the next judge.
+func (o *onRewrite) around(name string, m stream.Medium) stream.Medium {
+	if name == "ledger" {
+		o.Rewriter = m.(stream.Rewriter)
+		return o
+	}
+	return m
+}
+
 // small is a world whose ledger is compacted again and again.
 func small(t *testing.T) *world {
 	w := newWorld(t, "a")
@@ -71,13 +80,7 @@ func TestCompactionThatFails(t *testing.T) {
 			w := small(t)
 			failing := &onRewrite{}
 			failing.before = func() { w.scripts["ledger"].Append(fault) }
-			w.around = func(name string, m stream.Medium) stream.Medium {
-				if name == "ledger" {
-					failing.Rewriter = m.(stream.Rewriter)
-					return failing
-				}
-				return m
-			}
+			w.around = failing.around
 			w.start()
 			at := int64(3)
 			for ; !failing.called; at++ {
@@ -110,13 +113,7 @@ func TestCompactionThatIsNotAnsweredAgain(t *testing.T) {
 				}
 				rewritten++
 			}
-			w.around = func(name string, m stream.Medium) stream.Medium {
-				if name == "ledger" {
-					failing.Rewriter = m.(stream.Rewriter)
-					return failing
-				}
-				return m
-			}
+			w.around = failing.around
 			w.start()
 			at := int64(3)
 			for ; rewritten == 0; at++ {
@@ -144,13 +141,7 @@ func TestCompactionThatIsNotAnsweredAgain(t *testing.T) {
 func TestCompactionThatFailsIsSaid(t *testing.T) {
 	w := small(t)
 	failing := &onRewrite{before: func() { w.scripts["ledger"].Append(stream.Full) }}
-	w.around = func(name string, m stream.Medium) stream.Medium {
-		if name == "ledger" {
-			failing.Rewriter = m.(stream.Rewriter)
-			return failing
-		}
-		return m
-	}
+	w.around = failing.around
 	w.start()
 	for at := int64(3); ; at++ {
 		w.renew("a", "L")

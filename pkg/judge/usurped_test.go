@@ -98,13 +98,7 @@ func TestAnotherWriterIsNoticedByACompaction(t *testing.T) {
 	w.cfg.Retention = 1
 	w.start()
 	usurping := &onRewrite{before: func() { w.write("ledger", "stray") }}
-	w.around = func(name string, m stream.Medium) stream.Medium {
-		if name == "ledger" {
-			usurping.Rewriter = m.(stream.Rewriter)
-			return usurping
-		}
-		return m
-	}
+	w.around = usurping.around
 	w.start()
 	var r judge.Report
 	for at := int64(3); at < 40 && r.Err == nil; at++ {
