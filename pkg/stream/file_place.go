@@ -97,7 +97,7 @@ func nextLine(p *part, off int64) (int64, error) {
 	if off == p.start {
 		return off, nil
 	}
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, min(64<<10, p.limit-off+1))
 	for off--; off < p.limit; off += int64(len(buf)) {
 		buf = buf[:min(int64(len(buf)), p.limit-off)]
 		if _, err := p.ReadAt(buf, off); err != nil {
