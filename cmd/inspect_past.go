@@ -68,27 +68,31 @@ type pastPoint struct {
 	any         bool
 }
 
-// findPast finds the last group at or before a reading. Rows are made once, on a second way through the stream.
+// findPast finds the group that ended the last pass at or before a reading. Rows are made once, on a second way
+// through the stream.
 func (c *Composition) findPast(ctx context.Context, at int64) (p pastPoint, err error) {
+	n := 0
+	var ended passEnds
 	err = c.ownPast(ctx, func(m *judge.Moment) bool {
-		if m.Now == 0 {
-			p.groups++ // before a first tick nothing was live
+		n++
+		reading, is := ended.reading(m)
+		switch {
+		case !is:
 			return ctx.Err() == nil
+		case !p.any:
+			p.any, p.oldest = true, reading
 		}
-		if !p.any {
-			p.any, p.oldest = true, m.Now
+		p.oldest = min(p.oldest, reading)
+		if reading <= at {
+			p.groups = n
 		}
-		if m.Now <= at {
-			p.groups++
-			return ctx.Err() == nil
-		}
-		return false
+		return m.Completed <= at && ctx.Err() == nil
 	})
 	if err != nil || ctx.Err() != nil || !p.any || p.oldest > at {
 		p.groups = 0
 		return p, err
 	}
-	n := 0
+	n = 0
 	err = c.ownPast(ctx, func(m *judge.Moment) bool {
 		if n++; n == p.groups {
 			p.now, p.pass, p.incarnation, p.rows = m.Now, m.Pass, m.Incarnation, m.Rows()
@@ -96,6 +100,26 @@ func (c *Composition) findPast(ctx context.Context, at int64) (p pastPoint, err 
 		return n < p.groups
 	})
 	return p, err
+}
+
+// passEnds tells the groups in which passes end from those within and between them.
+type passEnds struct {
+	pass      uint64 // the last that was completed
+	completed int64
+}
+
+// reading is that of the pass which a group ends, as the pass's own report has it: what it observed is stamped
+// later. A pass that was not completed ends with each of its groups, until another follows. False: it was
+// completed before, or there was no tick yet, when nothing was live.
+func (e *passEnds) reading(m *judge.Moment) (int64, bool) {
+	switch {
+	case m.Now == 0:
+		return 0, false
+	case m.Completed != e.completed:
+		e.pass, e.completed = m.Pass, m.Completed
+		return m.Completed, true
+	}
+	return m.Now, m.Pass != e.pass
 }
 
 // noPast is that the ledger does not reach back as far (exit 3).

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,6 +44,17 @@ func (w *fakeWorld) asReported(t *testing.T, c *Composition, row leaseRow) judge
 	return r
 }
 
+func (w *fakeWorld) wantAsReported(t *testing.T, c *Composition, doc inspection, report judge.Report) {
+	t.Helper()
+	got := []judge.Row{}
+	for _, row := range doc.Leases {
+		got = append(got, w.asReported(t, c, row))
+	}
+	if want := report.Ledger; len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+		t.Errorf("at %v inspect shows\n%+v\nand the pass reported\n%+v", *report.Now, got, want)
+	}
+}
+
 // For every pass of a recorded run, inspect --at shows what the judge's own report of that pass said.
 func TestInspectAtEveryPassOfARun(t *testing.T) {
 	w := newFakeWorld(t)
@@ -76,13 +88,9 @@ func TestInspectAtEveryPassOfARun(t *testing.T) {
 		if doc.Source != fromLedger || w.millis(t, c, doc.AsOf) != int64(second)*1000 || doc.Pass != report.Pass || w.millis(t, c, doc.Oldest) != 1000 {
 			t.Fatalf("at %ds: %+v", second, doc)
 		}
-		got := []judge.Row{}
+		w.wantAsReported(t, c, doc, report)
 		for _, row := range doc.Leases {
-			got = append(got, w.asReported(t, c, row))
 			seen[row.State+" "+row.Evidence] = true
-		}
-		if want := report.Ledger; len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-			t.Errorf("at %ds inspect shows\n%+v\nand the pass reported\n%+v", second, got, want)
 		}
 	}
 	for _, state := range []string{"live known", "live unknown", "pending known"} {
@@ -98,6 +106,49 @@ func TestInspectAtEveryPassOfARun(t *testing.T) {
 	contains(t, errs, "hint: daolease inspect --at 1s, or later")
 	w.must(t, exitUsage, "inspect --at yesterday")
 	w.must(t, exitUsage, "inspect build --at 3s")
+}
+
+// What a pass observes is stamped after it (SPEC 6, Stamps); it belongs to that pass all the same, at the reading
+// that its report calls now.
+func TestInspectAtPassesWhoseStampIsLater(t *testing.T) {
+	w := newFakeWorld(t)
+	w.Clock = &restlessClock{fakeClock: w.clock}
+	c := w.composition(t, "subjects:\n  - match: \"*\"\n    reclaim: none\n    duration: 5s\n    slots: 0\n")
+	var reports []judge.Report
+	later := 0
+	for n := range 12 {
+		switch n % 4 {
+		case 0:
+			appendTo(t, w.factsOf("alice"), proposalFor(fmt.Sprint("P", n), "build", ""))
+		case 2:
+			for _, row := range reports[n-1].Ledger {
+				appendTo(t, w.factsOf("alice"), renewalOf(row.Lease))
+			}
+		}
+		w.clock.run(1500)
+		reports = append(reports, w.stepped(t))
+	}
+	for _, report := range reports {
+		doc := w.inspected(t, "--at", strconv.FormatInt(w.millis(t, c, report.Now), 10)+"ms")
+		if doc.Pass != report.Pass {
+			t.Fatalf("at %v it is pass %d, that was the reading of %d", *report.Now, doc.Pass, report.Pass)
+		}
+		w.wantAsReported(t, c, doc, report)
+		if w.millis(t, c, doc.AsOf) > w.millis(t, c, report.Now) {
+			later++
+		}
+	}
+	if later == 0 {
+		t.Fatal("no pass had a second tick")
+	}
+}
+
+// restlessClock goes on with every look at it.
+type restlessClock struct{ *fakeClock }
+
+func (c *restlessClock) Running() int64 {
+	c.run(1)
+	return c.fakeClock.Running()
 }
 
 func TestInspectFilters(t *testing.T) {

@@ -14,6 +14,7 @@ type Moment struct {
 	Pass        uint64
 	Incarnation uint64
 	Now         int64 // the newest reading then, base units; 0 before a first tick
+	Completed   int64 // the reading at which the newest completed pass classified, which its report calls now; 0: none yet
 	Snapshot    bool  // what came before was compacted away, so nothing older can be told
 	Changes     []Change
 
@@ -119,6 +120,9 @@ func (p *pastReader) moment() error {
 		return fmt.Errorf("the ledger is written in %q and the table of units counts in %q: its past cannot be told before a judge has rewritten it", l.base, base)
 	}
 	m := Moment{Pass: l.pass, Incarnation: l.incarnation, Now: l.now, judge: p.judge}
+	if l.watched {
+		m.Completed = l.completed
+	}
 	for _, d := range p.deltas {
 		m.Snapshot = m.Snapshot || d.Snapshot
 		m.Changes = append(m.Changes, d.changesAt(l.now)...)
