@@ -15,7 +15,8 @@ type historyMedium struct {
 	dir    string
 	ticks  bool
 	file   *stream.File
-	cursor stream.Cursor // where to read on; empty before the first read
+	cursor stream.Cursor   // where to read on; empty before the first read
+	oldest stream.Position // where that began
 }
 
 // historyReader reads media in rounds: the grantor's stream first, then the others by name. It may be called
@@ -106,12 +107,8 @@ func (r *historyReader) round(ctx context.Context) error {
 // drain reads one medium to its end. At evidence about an unknown lease the grantor's stream is read once more
 // first: the grant may have come after it was read.
 func (r *historyReader) drain(ctx context.Context, m *historyMedium) error {
-	if m.cursor == "" {
-		cursor, err := m.file.Mint(ctx, stream.Oldest)
-		if err != nil {
-			return err
-		}
-		m.cursor = cursor
+	if err := m.begin(ctx); err != nil {
+		return err
 	}
 	for {
 		var failed error
@@ -140,6 +137,21 @@ func (r *historyReader) drain(ctx context.Context, m *historyMedium) error {
 			return err
 		}
 	}
+}
+
+// begin mints the cursor of the first read at the oldest that is retained.
+func (m *historyMedium) begin(ctx context.Context) error {
+	if m.cursor != "" {
+		return nil
+	}
+	cursor, err := m.file.Mint(ctx, stream.Oldest)
+	if err == nil {
+		m.oldest, err = stream.CursorPosition(cursor)
+	}
+	if err == nil {
+		m.cursor = cursor
+	}
+	return err
 }
 
 // came takes what a read came to; true: there is no more for now.

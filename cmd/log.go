@@ -185,7 +185,7 @@ type logPrinter struct {
 	coloured      bool
 	buf           []byte
 	medium, owner int             // widths of the columns of names
-	begun         map[string]bool // media of which a line was shown
+	begun         map[string]bool // media of which a line was read
 }
 
 // logChunk is how many bytes are written at once.
@@ -205,10 +205,13 @@ func (p *logPrinter) align(r *historyReader) {
 
 // line prints a line of a medium, if it is to be shown.
 func (p *logPrinter) line(m *historyMedium, l historyLine) error {
-	if !p.o.shows(m, &l) && !p.o.raw || !p.o.wants(m.name) {
+	if !p.o.wants(m.name) {
 		return nil
 	}
-	p.sayOldest(m, &l)
+	p.sayOldest(m)
+	if !p.o.raw && !p.o.shows(m, &l) {
+		return nil
+	}
 	switch {
 	case p.o.raw:
 		p.raw(m, &l)
@@ -227,15 +230,15 @@ func (p *logPrinter) line(m *historyMedium, l historyLine) error {
 	return p.flush()
 }
 
-// sayOldest says, once a medium, that something came before its first line: evidence about a lease may then be all
-// that is left of it.
-func (p *logPrinter) sayOldest(m *historyMedium, l *historyLine) {
-	if p.begun[m.name] || l.Position == nil {
+// sayOldest says, once a medium, that something came before what it retains: evidence about a lease may then be all
+// that is left of it. Which lines are shown has no part in that.
+func (p *logPrinter) sayOldest(m *historyMedium) {
+	if p.begun[m.name] {
 		return
 	}
 	p.begun[m.name] = true
-	if *l.Position > 0 {
-		p.app.say("%s: what came before position %s is no longer retained", m.name, l.position())
+	if m.oldest > 0 {
+		p.app.say("%s: what came before position %s is no longer retained", m.name, m.oldest)
 	}
 }
 

@@ -145,10 +145,20 @@ func TestLogSaysWhatIsNotRetained(t *testing.T) {
 	w := newFakeWorld(t)
 	w.composition(t, tinyConfig)
 	appendTo(t, w.factsOf("bob"), `{"dao.stream/type":"jsonl","dao.stream/identity":"abcdefghijklmnop","dao.stream/base":500}`, proposalFor("P1", "build", ""), proposalFor("P2", "build", ""))
-	appendTo(t, w.factsOf("alice"), proposalFor("P1", "build", ""))
+	appendTo(t, w.factsOf("alice"), proposalFor("P1", "build", ""), proposalFor("P3", "build", ""))
 	out, errs := w.must(t, 0, "log")
-	if want := "daolease: bob: what came before position 500 is no longer retained\n"; errs != want || strings.Count(out, "\n") != 2 {
+	want := "daolease: bob: what came before position 500 is no longer retained\n"
+	if errs != want || strings.Count(out, "\n") != 3 {
 		t.Errorf("%q, want %q\n%s", errs, want, out)
+	}
+	// A filter passes lines over, which are retained all the same.
+	for _, filter := range []string{"--lease P2", "--author bob --lease P2", "--not-counting --medium bob", "--kind proposal --medium bob"} {
+		if _, errs := w.must(t, 0, "log "+filter); errs != want {
+			t.Errorf("log %s: %q, want %q", filter, errs, want)
+		}
+	}
+	if _, errs := w.must(t, 0, "log --medium alice --lease P3"); errs != "" {
+		t.Errorf("all that alice wrote is there: %q", errs)
 	}
 }
 
