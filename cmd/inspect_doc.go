@@ -70,6 +70,7 @@ type leaseRow struct {
 	Unwatched  *lease.Duration `json:"unwatched"`
 	Released   bool            `json:"released"`
 	Reclaimed  bool            `json:"reclaimed"`
+	ByHand     bool            `json:"by_hand,omitempty"` // its subject was taken back by hand, as far as that is retained
 	Attempts   int             `json:"attempts"`
 	Error      string          `json:"error,omitempty"`
 	Facts      []historyLine   `json:"facts,omitempty"` // the history, when one lease was asked for

@@ -160,10 +160,22 @@ func (s *survey) leaseText(row *leaseRow) []string {
 			"observed  "+s.lastText(row)+", evidence "+s.evidenceText(row),
 			"since     "+s.startText(row)+briefWords(", unwatched ", s.spanText(row.Unwatched)))
 	}
-	if row.Attempts > 0 || row.Error != "" {
-		lines = append(lines, fmt.Sprintf("reclaim   %s%s", counted(row.Attempts, "attempt"), briefWords(", the last error: ", row.Error)))
+	if text := reclaimText(row); text != "" {
+		lines = append(lines, "reclaim   "+text)
 	}
 	return lines
+}
+
+// reclaimText is how taking it back goes, or went; empty where there is nothing to say.
+func reclaimText(row *leaseRow) string {
+	var parts []string
+	if row.ByHand {
+		parts = append(parts, "taken back by hand")
+	}
+	if row.Attempts > 0 || row.Error != "" {
+		parts = append(parts, counted(row.Attempts, "attempt")+briefWords(", the last error: ", row.Error))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func termsText(row *leaseRow) string {

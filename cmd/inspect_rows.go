@@ -95,7 +95,7 @@ func (s *survey) readGrants(ctx context.Context, holders bool) (*historyReader, 
 func (s *survey) liveRow(r judge.Row) leaseRow {
 	row := leaseRow{
 		Lease: r.Lease, Subject: r.Subject, Holder: r.Holder, State: stateLive, Duration: r.Duration, Max: r.Max,
-		Token: r.Token, Evidence: r.Evidence, Released: r.Released, Reclaimed: r.Reclaim.OK,
+		Token: r.Token, Evidence: r.Evidence, Released: r.Released, Reclaimed: r.Reclaim.OK, ByHand: s.revoked[r.Lease].Reclaimed,
 		Attempts: r.Reclaim.Attempts, Error: r.Reclaim.Error,
 		Start: s.shown(r.TenureStart), Last: s.shown(r.LastObservation), Unwatched: s.shown(r.Unwatched),
 		LastAgo: s.since(r.LastObservation), StartAgo: s.since(r.TenureStart),
@@ -158,7 +158,7 @@ func (s *survey) grantedRow(g *grantedLease) (row leaseRow, wanted bool) {
 	switch {
 	case g.lapsed != nil:
 		row.State, row.Cause, row.Why = stateLapsed, g.lapsed.Cause, g.lapsed.Reason
-		row.Released = g.released || row.Cause == lease.ByRelease
+		row.Released, row.ByHand = g.released || row.Cause == lease.ByRelease, s.revoked.tookBack(g.lapsed)
 		return row, false
 	case s.view != nil:
 		row.Why = "the judge's ledger does not have it, and its end is not recorded"

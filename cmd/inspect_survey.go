@@ -22,6 +22,7 @@ type survey struct {
 	due     map[string]judge.Conclusion
 	now     int64 // the reading at which what is left is counted; 0: time has not begun
 	wall    *wallTimes
+	revoked revocations     // what the grantor has decided, where the ledger can be read
 	past    []judge.Row     // with --at: what was live then
 	slots   map[string]*int // how many of a subject's slots are taken, by its text
 	lean    bool            // a table without what is only for wide ones
@@ -76,6 +77,9 @@ func (s *survey) look(ctx context.Context) error {
 		return err
 	}
 	s.view, s.doc.Source, s.doc.AsOf = view, fromLedger, s.reading(asOf)
+	if s.revoked, err = s.comp.readRevocations(ctx); err != nil {
+		return err
+	}
 	var list []judge.Conclusion
 	s.report, list = view.Conclude(ctx, s.now)
 	for _, d := range list {

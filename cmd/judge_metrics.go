@@ -20,7 +20,8 @@ import (
 // one counts nothing.
 type metrics struct {
 	path      string
-	unwritten bool // the last attempt failed
+	unwritten bool                    // the last attempt failed
+	byHand    func(lease string) bool // it was taken back by hand
 
 	outcomes map[string]uint64
 	lapsed   map[string]uint64
@@ -50,6 +51,7 @@ func newMetrics(path string) *metrics {
 	m := &metrics{
 		path: path, outcomes: map[string]uint64{}, lapsed: map[string]uint64{}, dropped: map[string]uint64{},
 		buckets: make([]uint64, len(passBounds())), counts: map[string]uint64{},
+		byHand: func(string) bool { return false },
 	}
 	for _, outcome := range []judge.Outcome{judge.OK, judge.Idle, judge.Cut, judge.Aborted} {
 		m.outcomes[string(outcome)] = 0
@@ -100,10 +102,13 @@ func (m *metrics) settled(r *judge.Report) {
 		m.counts["stalls"]++
 	}
 	for _, c := range r.Reclaims {
-		if c.OK {
-			m.counts["hooks ok"]++
-		} else {
+		switch {
+		case !c.OK:
 			m.counts["hooks failed"]++
+		case m.byHand(c.Lease):
+			m.counts["by hand"]++
+		default:
+			m.counts["hooks ok"]++
 		}
 	}
 	for _, e := range r.Lapsed {
@@ -153,8 +158,8 @@ func (m *metrics) text(live, pending int) []byte {
 	fmt.Fprintf(&b, "daolease_leases{state=\"live\"} %d\ndaolease_leases{state=\"pending\"} %d\n", live-pending, pending)
 	by("lapses_total", "Leases recorded as lapsed, by cause.", "cause", m.lapsed)
 	by("dropped_lines_total", "Lines that establish nothing, by reason.", "reason", m.dropped)
-	by("hook_runs_total", "Reclaim procedures that reported, by result.", "result",
-		map[string]uint64{"ok": m.counts["hooks ok"], "failed": m.counts["hooks failed"]})
+	by("hook_runs_total", "Reclaim procedures that reported, by result; by_hand: taken back by hand instead.", "result",
+		map[string]uint64{"ok": m.counts["hooks ok"], "failed": m.counts["hooks failed"], "by_hand": m.counts["by hand"]})
 	by("passes_total", "Passes, by outcome.", "outcome", m.outcomes)
 	for _, c := range [][3]string{
 		{"granted", "granted_total", "Leases granted or seeded."}, {"refused", "refused_total", "Proposals refused."},

@@ -62,6 +62,9 @@ func sit(ctx context.Context, c *Composition, o *judgeOptions) (*sitting, error)
 		s.metrics = newMetrics(o.metrics)
 	}
 	s.procs = newProcedures(kill, c, s.teller)
+	if s.metrics != nil {
+		s.metrics.byHand = s.procs.byHand
+	}
 	if err := s.begin(ctx, o); err != nil {
 		s.rise()
 		return nil, err
@@ -170,6 +173,7 @@ func (s *sitting) pass(ctx context.Context) judge.Report {
 	s.due = s.firstDue(&report)
 	s.hall.ease(s.judge, len(report.Renewed))
 	s.teller.report(s.judge, &report)
+	s.procs.recorded(&report)
 	if reading, ticked := s.judge.Now(); ticked && !s.comp.Config.external() {
 		if err := s.wall.note(ctx, reading); err != nil {
 			s.teller.once("wall", "the time of day could not be noted: %v", err)

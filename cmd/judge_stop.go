@@ -51,6 +51,7 @@ func (s *sitting) settle(ctx context.Context) error {
 	report := s.judge.Settle(ctx)
 	s.teller.report(s.judge, &report)
 	s.metrics.settled(&report)
+	s.procs.recorded(&report)
 	s.writeMetrics()
 	if report.Err != nil {
 		return s.comp.stops(report.Err)

@@ -16,6 +16,8 @@ type teller struct {
 	app   *App
 	comp  *Composition // its configuration may be another after a pass
 	quiet bool         // within a hold: only what is wrong is said
+	// byHand says that a lease was taken back by hand.
+	byHand func(lease string) bool
 
 	mu      sync.Mutex
 	lasting map[string]bool
@@ -34,7 +36,7 @@ type damage struct {
 const maxLasting = 10_000
 
 func newTeller(c *Composition) *teller {
-	return &teller{app: c.app, comp: c, lasting: map[string]bool{}, dropped: map[string]*damage{}, rations: map[string]*ration{}}
+	return &teller{app: c.app, comp: c, byHand: func(string) bool { return false }, lasting: map[string]bool{}, dropped: map[string]*damage{}, rations: map[string]*ration{}}
 }
 
 // say writes one line.
@@ -105,9 +107,12 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 		attrs := []slog.Attr{
 			slog.String("lease", c.Lease), slog.String("subject", c.Subject), slog.String("cause", string(c.Cause)), slog.Int("attempt", c.Attempt),
 		}
-		if c.OK {
+		switch {
+		case c.OK && t.byHand(c.Lease):
+			t.done("reclaimed", attrs, "%q of lease %s (%s) was taken back by hand%s", c.Subject, c.Lease, c.Cause, afterFailures(try{Count: c.Attempt}))
+		case c.OK:
 			t.done("reclaimed", attrs, "took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
-		} else {
+		default:
 			t.event("reclaim failed", append(attrs, slog.String("error", c.Error)), "lease %s stays pending (%s): attempt %d to take back %q: %s", c.Lease, c.Cause, c.Attempt, c.Subject, c.Error)
 		}
 	}

@@ -34,6 +34,7 @@ type procedures struct {
 	mu      sync.Mutex
 	config  *Config
 	running map[string]*procedure // by lease
+	hands   map[string]bool       // leases that were taken back by hand, until their lapsed is recorded
 }
 
 // procedure is one that was started for a lease.
@@ -44,9 +45,27 @@ type procedure struct {
 }
 
 func newProcedures(ctx context.Context, c *Composition, t *teller) *procedures {
-	return &procedures{
+	p := &procedures{
 		comp: c, say: t.say, news: t.news, kill: ctx, config: c.Config, wait: c.Config.passWait(),
-		ended: make(chan struct{}, 1), stopped: make(chan struct{}), running: map[string]*procedure{},
+		ended: make(chan struct{}, 1), stopped: make(chan struct{}), running: map[string]*procedure{}, hands: map[string]bool{},
+	}
+	t.byHand = p.byHand
+	return p
+}
+
+// byHand says that a lease was taken back by hand, and not by its procedure.
+func (p *procedures) byHand(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hands[id]
+}
+
+// recorded forgets what is over.
+func (p *procedures) recorded(r *judge.Report) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range r.Lapsed {
+		delete(p.hands, e.Lease)
 	}
 }
 
@@ -92,6 +111,9 @@ func (p *procedures) goesOn(one *procedure) bool {
 func (p *procedures) Reclaim(_ context.Context, t judge.Task) (judge.Progress, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if t.ByHand {
+		p.hands[t.Lease] = true
+	}
 	if running := p.running[t.Lease]; running != nil {
 		if !running.done {
 			if t.ByHand {

@@ -17,6 +17,7 @@ type tenure struct {
 	Released int64     // its holder's release was read
 	Revoked  int64     // the grantor's policy ends it
 	Reason   string    // of that policy
+	ByHand   bool      // by which its subject was taken back by hand
 	Pending  int64     // it was concluded
 	Cause    lease.Cause
 	Tries    []try
@@ -102,7 +103,9 @@ func (t *tenure) take(m *judge.Moment, c judge.Change) {
 	case judge.GaveBack:
 		t.Released = c.At
 	case judge.EndedEarly:
-		t.Revoked, t.Reason = c.At, c.Text
+		if n := len(t.Tries); n == 0 || t.Tries[n-1].Text != "" { // one that came too late decided nothing
+			t.Revoked, t.Reason = c.At, c.Text
+		}
 	case judge.Marked:
 		t.Pending, t.Cause = c.At, c.Cause
 	case judge.Tried:

@@ -112,6 +112,13 @@ func (c *Composition) chart(ctx context.Context, o *timelineOptions) (*chart, er
 	if err := c.ownPast(ctx, func(m *judge.Moment) bool { told.take(m, wanted); return ctx.Err() == nil }); err != nil {
 		return nil, err
 	}
+	revoked, err := c.readRevocations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range told.list {
+		t.ByHand = t.Revoked > 0 && revoked[t.Row.Lease].Reclaimed
+	}
 	s := &survey{comp: c}
 	s.readWall(ctx)
 	ch := &chart{comp: c, wall: s.wall, to: told.now, oldest: told.since}

@@ -175,8 +175,11 @@ func (s *sheet) story(b *bar) string {
 	if b.Pending > 0 {
 		text += fmt.Sprintf(", concluded by %s at %s", b.Cause, s.reading(b.Pending))
 	}
-	if n := len(b.Tries); n > 0 && b.Tries[n-1].Text != "" {
-		text += fmt.Sprintf(", %s to take it back", counted(b.Tries[n-1].Count, "failed attempt"))
+	switch last := lastTry(leaseRow{}, b.tenure); {
+	case b.ByHand:
+		text += ", taken back by hand" + afterFailures(last) + briefWords(": ", b.Reason)
+	case last.Text != "":
+		text += fmt.Sprintf(", %s to take it back", counted(last.Count, "failed attempt"))
 	}
 	if !b.going {
 		text += ", recorded as lapsed at " + s.reading(b.end)

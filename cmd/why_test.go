@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -68,6 +69,55 @@ func TestWhyTellsEachEnd(t *testing.T) {
 	if _, errs := w.must(t, exitNothingHeld, "why nonsense"); !strings.Contains(errs, "hint: ") {
 		t.Errorf("no remedy: %q", errs)
 	}
+}
+
+// What was taken back by hand is not told as the hook's success, wherever that is told.
+func TestWhatWasTakenBackByHandIsToldSo(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh to fail with")
+	}
+	w := newFakeWorld(t)
+	writeFile(t, filepath.Join(w.dir(), "hooks", "take"), "#!/bin/sh\nexit 1\n", 0o755)
+	w.composition(t, "reclaim: {retry: {initial: 0s}}\nsubjects:\n  - match: \"*\"\n    reclaim: [hooks/take]\n    slots: 0\n")
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "hooked", "alice", ""), writtenGrant("L2", "other", "bob", ""))
+	appendTo(t, w.factsOf("alice"), releaseOf("L1"))
+	appendTo(t, w.factsOf("bob"), releaseOf("L2"))
+	for range 2 {
+		w.must(t, exitNotReclaimed, "judge --once")
+	}
+	says(t, w.told(t, "hooked"), "its hook has failed twice, last with: exit 1")
+	w.must(t, 0, "revoke L1 --reclaimed --reason swapped")
+	w.must(t, 0, "revoke L2 --reason again")
+	says(t, w.told(t, "hooked"), "it was taken back by hand after its hook had failed twice: swapped; the judge's next pass records that")
+	writeFile(t, filepath.Join(w.dir(), "hooks", "take"), "#!/bin/sh\nexit 0\n", 0o755)
+	metrics := filepath.Join(w.dir(), "m.prom")
+	_, said := w.must(t, 0, "judge --once --metrics-file "+metrics)
+	says(t, said, `"hooked" of lease L1 (release) was taken back by hand after its hook had failed twice`, `took back "other" of lease L2 (release)`)
+	says(t, measured(t, metrics), `daolease_hook_runs_total{result="by_hand"} 1`, `daolease_hook_runs_total{result="ok"} 1`, `daolease_hook_runs_total{result="failed"} 0`)
+	told := w.told(t, "hooked")
+	says(t, told, "alice gave hooked back", "it was taken back by hand after its hook had failed twice: swapped")
+	if strings.Contains(told, "succeeded") {
+		t.Errorf("its hook never did: %s", told)
+	}
+	says(t, w.told(t, "other"), "bob gave other back", "(lease L2): again", "its hook succeeded at attempt 3")
+	if row := w.inspected(t, "L1").only(t); !row.ByHand || row.Why != "swapped" {
+		t.Errorf("inspect L1: %+v", row)
+	}
+	if row := w.inspected(t, "L2").only(t); row.ByHand {
+		t.Errorf("inspect L2: %+v", row)
+	}
+	out, _ := w.must(t, 0, "inspect L1")
+	says(t, out, "state     lapsed: release: swapped", "reclaim   taken back by hand")
+	out, _ = w.must(t, 0, "timeline --svg -")
+	says(t, out, "taken back by hand after its hook had failed twice: swapped")
+	if strings.Count(out, "by hand") != 1 {
+		t.Errorf("L2 was taken back by its hook:\n%s", out)
+	}
+	// Once the policy medium has lost it, neither is claimed.
+	if err := os.Truncate(filepath.Join(w.dir(), "grantor", "policy.jsonl"), 0); err != nil {
+		t.Fatal(err)
+	}
+	says(t, w.told(t, "hooked"), "it was taken back at attempt 3, by its hook or by hand, which is no longer retained")
 }
 
 // Where a gap made evidence unknown, why says since when.

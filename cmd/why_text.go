@@ -75,7 +75,7 @@ func (s *survey) causeWords(row leaseRow, story *tenure) string {
 		return fmt.Sprintf(": held for longer than %v", row.Max)
 	case row.Cause == lease.ByPolicy && story != nil && story.Reason != "":
 		return ": " + story.Reason
-	case row.Cause == lease.ByPolicy && row.State == stateLapsed:
+	case row.State == stateLapsed && !row.ByHand:
 		return briefWords(": ", row.Why)
 	}
 	return ""
@@ -149,16 +149,13 @@ func lastDoubt(story *tenure) int64 {
 
 // hookWords is how taking it back went.
 func (s *survey) hookWords(row leaseRow, story *tenure) string {
-	var tries []try
-	if story != nil {
-		tries = story.Tries
-	}
-	last := try{Count: row.Attempts, Text: row.Error}
-	if n := len(tries); n > 0 {
-		last = tries[n-1]
-	}
+	last := lastTry(row, story)
 	pending := row.State == statePending && !row.Reclaimed
 	switch {
+	case row.ByHand && pending:
+		return "it was taken back by hand" + afterFailures(last) + briefWords(": ", s.revoked[row.Lease].Reason) + "; the judge's next pass records that"
+	case row.ByHand:
+		return "it was taken back by hand" + afterFailures(last) + briefWords(": ", s.revoked[row.Lease].Reason)
 	case story == nil && row.State == stateLapsed:
 		return "" // that it was recorded says that it was taken back
 	case !pending && s.needsNoHook(row):
@@ -167,12 +164,34 @@ func (s *survey) hookWords(row leaseRow, story *tenure) string {
 		return "its hook has not reported yet, and nobody gets its place before it has succeeded"
 	case pending:
 		return fmt.Sprintf("its hook has failed %s, last with: %s; nobody gets its place before it has succeeded", times(last.Count), last.Text)
+	case last.Count > 1 && story.Revoked > 0 && s.revoked[row.Lease].Lease == "":
+		return fmt.Sprintf("it was taken back at attempt %d, by its hook or by hand, which is no longer retained", last.Count)
 	case last.Count > 1:
 		return fmt.Sprintf("its hook succeeded at attempt %d", last.Count)
 	case last.Count == 1:
 		return "its hook succeeded"
 	}
 	return "it was taken back"
+}
+
+// lastTry is the last report on taking it back.
+func lastTry(row leaseRow, story *tenure) try {
+	if story != nil && len(story.Tries) > 0 {
+		return story.Tries[len(story.Tries)-1]
+	}
+	return try{Count: row.Attempts, Text: row.Error}
+}
+
+// afterFailures says how often the hook had failed before something else took the lease back.
+func afterFailures(last try) string {
+	failed := last.Count
+	if last.Text == "" {
+		failed-- // it reported that nothing was left to do
+	}
+	if failed <= 0 {
+		return ""
+	}
+	return " after its hook had failed " + times(failed)
 }
 
 // needsNoHook says that the configuration takes a subject back without a procedure.
