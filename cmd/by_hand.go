@@ -59,3 +59,19 @@ func (list revocations) tookBack(lapsed *lease.Fact) bool {
 	r := list[lapsed.Lease]
 	return r.Reclaimed && lapsed.Reason != "" && strings.HasPrefix(r.Reason, strings.TrimSuffix(lapsed.Reason, "…"))
 }
+
+// byHand says that a lease was taken back by hand, and not by its procedure.
+func (p *procedures) byHand(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hands[id]
+}
+
+// recorded forgets what is over.
+func (p *procedures) recorded(r *judge.Report) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range r.Lapsed {
+		delete(p.hands, e.Lease)
+	}
+}

@@ -64,6 +64,9 @@ That no lapsed stands on the grantor's stream is never evidence that a lease is 
 CAN LAPSE IN is the least time until a judge could conclude the lease, with the cause that comes first: its
 holder's own bound (renew shows it as BOUND IN) is earlier, by the tolerance and by what the judge could not watch.
 
+What no judge has read yet is shown as unread: it came some time after the ledger was last written, nobody knows when,
+and what is left is counted from the judge's next pass.
+
 A table of more than 200 leases is printed in pages as it is made, so that it begins at once. A column is never
 narrower than on the page before; what needs more room makes it wider from its own page on.
 

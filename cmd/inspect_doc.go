@@ -57,14 +57,15 @@ type leaseRow struct {
 	Duration   lease.Duration  `json:"duration"`
 	Max        *lease.Duration `json:"max"`
 	Token      *int64          `json:"token"`
-	Slots      *int            `json:"slots"`       // of its subject; 0: any number; null: no entry matches
-	SlotsTaken *int            `json:"slots_taken"` // null where only the media speak
-	Start      *lease.Duration `json:"tenure_start"`
+	Slots      *int            `json:"slots"`        // of its subject; 0: any number; null: no entry matches
+	SlotsTaken *int            `json:"slots_taken"`  // null where only the media speak
+	Start      *lease.Duration `json:"tenure_start"` // null where no judge has read the grant yet
 	StartAgo   *lease.Duration `json:"tenure_ago"`
 	StartTime  string          `json:"tenure_start_about,omitempty"` // time of day, for people
-	Last       *lease.Duration `json:"last_observation"`
+	Last       *lease.Duration `json:"last_observation"`             // null where no judge has read it yet
 	LastAgo    *lease.Duration `json:"last_ago"`
-	Evidence   string          `json:"evidence"` // known, unknown, or empty where only the media speak
+	Unread     *lease.Duration `json:"unread,omitempty"` // no judge has read its grant or newest renewal, which came at or after this
+	Evidence   string          `json:"evidence"`         // known, unknown, or empty where only the media speak
 	Resumed    *lease.Duration `json:"resumed"`
 	ResumedAgo *lease.Duration `json:"resumed_ago"`
 	Unwatched  *lease.Duration `json:"unwatched"`
@@ -74,6 +75,8 @@ type leaseRow struct {
 	Attempts   int             `json:"attempts"`
 	Error      string          `json:"error,omitempty"`
 	Facts      []historyLine   `json:"facts,omitempty"` // the history, when one lease was asked for
+
+	fromNext bool // what is left is counted from the judge's next pass
 }
 
 // The states of a leaseRow.

@@ -155,15 +155,26 @@ func (s *survey) leaseText(row *leaseRow) []string {
 	if row.Left != nil {
 		lines = append(lines, "left      "+s.leftText(row))
 	}
-	if row.Last != nil {
+	if row.Last != nil || row.Unread != nil {
 		lines = append(lines,
-			"observed  "+s.lastText(row)+", evidence "+s.evidenceText(row),
+			"observed  "+s.observedText(row)+", evidence "+s.evidenceText(row),
 			"since     "+s.startText(row)+briefWords(", unwatched ", s.spanText(row.Unwatched)))
 	}
 	if text := reclaimText(row); text != "" {
 		lines = append(lines, "reclaim   "+text)
 	}
 	return lines
+}
+
+// observedText is when a lease was heard of last.
+func (s *survey) observedText(row *leaseRow) string {
+	if row.Unread == nil {
+		return s.lastText(row)
+	}
+	if s.unread[row.Lease].renewal {
+		return "renewed" + s.unreadWords(*row.Unread)
+	}
+	return "granted" + s.unreadWords(*row.Unread)
 }
 
 // reclaimText is how taking it back goes, or went; empty where there is nothing to say.

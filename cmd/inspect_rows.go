@@ -116,6 +116,7 @@ func (s *survey) liveRow(r judge.Row) leaseRow {
 	case s.now > 0:
 		s.countLeft(&row, r)
 	}
+	s.hideUnread(&row)
 	return row
 }
 
@@ -128,13 +129,17 @@ func (s *survey) countLeft(row *leaseRow, r judge.Row) {
 		return n
 	}
 	at := count(r.LastObservation) + count(r.Duration) + k.baseUp(k.Tolerance) + count(r.Unwatched)
+	unread := s.unread[row.Lease]
+	row.fromNext = unread.grant || unread.renewal
 	if r.Resumed != nil {
-		at = max(at, count(*r.Resumed)+count(r.Duration))
+		if known := count(*r.Resumed) + count(r.Duration); known > at {
+			at, row.fromNext = known, unread.gap
+		}
 	}
 	row.LeftBy = lease.BySilence
 	if r.Max != nil {
 		if limit := count(r.TenureStart) + count(*r.Max); limit < at {
-			at, row.LeftBy = limit, lease.ByCap
+			at, row.LeftBy, row.fromNext = limit, lease.ByCap, unread.grant
 		}
 	}
 	row.Left = s.reading(max(0, at-s.now))

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -123,6 +124,8 @@ func (s *survey) leaseCells(row *leaseRow, wide bool) []string {
 	held := "-"
 	if row.StartAgo != nil {
 		held = formatAge(s.span(*row.StartAgo))
+	} else if row.Unread != nil {
+		held = cmp.Or(s.withinText(row), held) // its grant
 	}
 	cells := []string{
 		row.Lease, row.Subject.Text(), row.Holder, rowState(row), held, s.leftText(row), s.evidenceText(row), s.lastText(row),
@@ -162,7 +165,11 @@ func rowState(row *leaseRow) string {
 func (s *survey) leftText(row *leaseRow) string {
 	switch {
 	case row.Left != nil:
-		return formatAge(s.span(*row.Left)) + " (" + string(row.LeftBy) + ")"
+		text := formatAge(s.span(*row.Left)) + " (" + string(row.LeftBy) + ")"
+		if row.fromNext {
+			text += " from the next pass"
+		}
+		return text
 	case row.Due || row.State == statePending:
 		return "0s"
 	case row.State == stateLapsed:
@@ -175,6 +182,8 @@ func (s *survey) evidenceText(row *leaseRow) string {
 	switch {
 	case row.Evidence == "":
 		return "-"
+	case row.Resumed == nil && row.Evidence == evidenceUnknown:
+		return "unknown, unread gap"
 	case row.Resumed == nil:
 		return row.Evidence
 	}
@@ -186,10 +195,10 @@ func (s *survey) evidenceText(row *leaseRow) string {
 }
 
 func (s *survey) lastText(row *leaseRow) string {
-	if text := s.agoText(row.LastAgo); text != "" {
-		return text
+	if row.Unread != nil {
+		return "unread" + briefWords(", ", s.withinText(row))
 	}
-	return "-"
+	return cmp.Or(s.agoText(row.LastAgo), "-")
 }
 
 // agoText is how long ago something was; empty where that is not known.
@@ -201,7 +210,10 @@ func (s *survey) agoText(d *lease.Duration) string {
 }
 
 func (s *survey) startText(row *leaseRow) string {
-	if row.Start == nil {
+	switch {
+	case row.Start == nil && row.Unread != nil:
+		return "unread"
+	case row.Start == nil:
 		return "-"
 	}
 	return formatAge(s.span(*row.Start)) + briefWords(" ", row.StartTime)

@@ -22,10 +22,12 @@ type survey struct {
 	due     map[string]judge.Conclusion
 	now     int64 // the reading at which what is left is counted; 0: time has not begun
 	wall    *wallTimes
-	revoked revocations     // what the grantor has decided, where the ledger can be read
-	past    []judge.Row     // with --at: what was live then
-	slots   map[string]*int // how many of a subject's slots are taken, by its text
-	lean    bool            // a table without what is only for wide ones
+	revoked revocations        // what the grantor has decided, where the ledger can be read
+	asOf    int64              // the reading at which the ledger was last written
+	unread  map[string]notRead // by lease: what stands on the media since
+	past    []judge.Row        // with --at: what was live then
+	slots   map[string]*int    // how many of a subject's slots are taken, by its text
+	lean    bool               // a table without what is only for wide ones
 	// filtered: rows were left out of the listing
 	filtered bool
 	doc      inspection
@@ -72,11 +74,11 @@ func (s *survey) look(ctx context.Context) error {
 		s.doc.Conclusion = "what the media let anyone conclude: who was granted what; whether it is still held, only the judge's ledger says"
 		return s.readTime(ctx, 0)
 	}
-	asOf, _ := view.Now()
-	if err := s.readTime(ctx, asOf); err != nil {
+	s.asOf, _ = view.Now()
+	if err := s.readTime(ctx, s.asOf); err != nil {
 		return err
 	}
-	s.view, s.doc.Source, s.doc.AsOf = view, fromLedger, s.reading(asOf)
+	s.view, s.doc.Source, s.doc.AsOf = view, fromLedger, s.reading(s.asOf)
 	if s.revoked, err = s.comp.readRevocations(ctx); err != nil {
 		return err
 	}
@@ -85,10 +87,11 @@ func (s *survey) look(ctx context.Context) error {
 	for _, d := range list {
 		s.due[d.Lease] = d
 	}
+	s.noteUnread()
 	if now, ticked := view.Now(); ticked {
 		s.now, s.doc.Now = now, s.reading(now)
 	}
-	s.doc.Conclusion = fmt.Sprintf("the judge's ledger as of reading %s, with what the media have had since", s.text(asOf))
+	s.doc.Conclusion = fmt.Sprintf("the judge's ledger as of reading %s, with what the media have had since", s.text(s.asOf))
 	s.warnOfView()
 	return nil
 }

@@ -158,9 +158,25 @@ func TestInspectReadsOn(t *testing.T) {
 	w.must(t, 0, "judge --once")
 	w.clock.run(900)
 	appendTo(t, w.factsOf("alice"), renewalOf("L1"))
-	if row := w.inspected(t).only(t); w.millis(t, c, row.LastAgo) != 0 {
-		t.Errorf("a renewal was not seen: %+v", row)
+	w.clock.run(8000)
+	// When it came, nobody knows; that it will count from the next pass on, everybody does.
+	doc := w.inspected(t)
+	row := doc.only(t)
+	if row.Last != nil || row.LastAgo != nil || w.millis(t, c, row.Unread) != w.millis(t, c, doc.AsOf) || w.millis(t, c, row.Left) != 32_000 || w.millis(t, c, row.StartAgo) != 8900 {
+		t.Errorf("a renewal that no judge has read: %+v", row)
 	}
+	out, _ := w.must(t, 0, "inspect")
+	says(t, out, "32s (silence) from the next pass", "unread, within 8s900ms")
+	out, _ = w.must(t, 0, "inspect L1")
+	says(t, out, "observed  renewed at or after ≈ 2030-01-02 03:04:05, which no judge has read yet")
+	says(t, w.told(t, "build"), "renewed at or after ≈ 2030-01-02 03:04:05, which no judge has read yet; it can lapse in 32s (silence) from the next pass")
+	w.must(t, 0, "judge --once")
+	if row := w.inspected(t).only(t); w.millis(t, c, row.LastAgo) != 0 || row.Unread != nil {
+		t.Errorf("a judge has read it: %+v", row)
+	}
+	w.clock.run(3000)
+	appendTo(t, w.factsOf("alice"), renewalOf("L1"))
+	says(t, w.told(t, "build"), "last renewed ≈ 2030-01-02 03:04:13, and again at or after ≈ 2030-01-02 03:04:13, which no judge has read yet")
 	appendTo(t, w.factsOf("bob"), releaseOf("L1"))
 	if row := w.inspected(t).only(t); row.Released || row.Due {
 		t.Errorf("a forged release was believed: %+v", row)
@@ -171,12 +187,22 @@ func TestInspectReadsOn(t *testing.T) {
 	}
 	chmodTo(t, w.factsOf("alice"), 0o666)
 	appendTo(t, w.grantorFacts(), writtenGrant("L2", "more", "alice", ""))
-	doc := w.inspected(t)
+	doc = w.inspected(t)
+	if row := doc.Leases[1]; row.Start != nil || row.Last != nil || row.StartTime != "" || row.Unread == nil {
+		t.Errorf("a grant that no judge has read: %+v", row)
+	}
+	if row := doc.Leases[0]; row.Resumed != nil {
+		t.Errorf("a gap that no judge has read: %+v", row)
+	}
+	if told := w.told(t, "more"); strings.Contains(told, "since") {
+		t.Errorf("since when, nobody knows: %s", told)
+	}
+	says(t, w.told(t, "more"), "alice holds more (lease L2); granted at or after ≈ 2030-01-02 03:04:13, which no judge has read yet")
 	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "a gap on alice") || doc.Leases[0].Evidence != "unknown" {
 		t.Errorf("a gap was not said: %+v", doc)
 	}
-	out, _ := w.must(t, 0, "inspect")
-	contains(t, out, "unknown since")
+	out, _ = w.must(t, 0, "inspect")
+	says(t, out, "unknown, unread gap", "30s (silence) from the next pass")
 }
 
 func chmodTo(t *testing.T, path string, mode fs.FileMode) {

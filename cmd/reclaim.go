@@ -53,22 +53,6 @@ func newProcedures(ctx context.Context, c *Composition, t *teller) *procedures {
 	return p
 }
 
-// byHand says that a lease was taken back by hand, and not by its procedure.
-func (p *procedures) byHand(id string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.hands[id]
-}
-
-// recorded forgets what is over.
-func (p *procedures) recorded(r *judge.Report) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, e := range r.Lapsed {
-		delete(p.hands, e.Lease)
-	}
-}
-
 // Begin implements judge.Waiter: a pass's time for waiting begins.
 func (p *procedures) Begin() {
 	p.until, p.fresh = nil, nil

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -112,18 +113,12 @@ func (s *survey) grantedText(row leaseRow) string {
 func (s *survey) evidenceWords(row leaseRow, story *tenure) string {
 	last, kind := row.Last, row.Evidence
 	if last == nil && story != nil {
-		last, kind = &story.Row.LastObservation, story.Row.Evidence
+		last, kind = &story.Row.LastObservation, cmp.Or(kind, story.Row.Evidence)
 	}
-	if last == nil {
+	if last == nil && row.Unread == nil {
 		return "when, and on what last evidence, is no longer in the judge's ledger, or is for its eyes only"
 	}
-	text := "last renewed " + s.whenOf(*last)
-	if story != nil && len(story.Renewals) == 0 && s.count(*last) == story.Start {
-		text = "granted " + s.whenOf(*last) + " and never renewed"
-		if row.State == stateLive && !row.Due {
-			text = "not renewed yet"
-		}
-	}
+	text := s.heardText(row, story, last)
 	if story != nil && story.Released > 0 {
 		text += ", released " + s.when(story.Released)
 	}
@@ -136,6 +131,24 @@ func (s *survey) evidenceWords(row leaseRow, story *tenure) string {
 	return text
 }
 
+// heardText is when the holder was heard of last, or that no judge has read that yet.
+func (s *survey) heardText(row leaseRow, story *tenure, last *lease.Duration) string {
+	never := last != nil && story != nil && len(story.Renewals) == 0 && s.count(*last) == story.Start
+	switch {
+	case row.Unread != nil && !s.unread[row.Lease].renewal:
+		return "granted" + s.unreadWords(*row.Unread)
+	case row.Unread != nil && (last == nil || never):
+		return "renewed" + s.unreadWords(*row.Unread)
+	case row.Unread != nil:
+		return "last renewed " + s.whenOf(*last) + ", and again" + s.unreadWords(*row.Unread)
+	case never && row.State == stateLive && !row.Due:
+		return "not renewed yet"
+	case never:
+		return "granted " + s.whenOf(*last) + " and never renewed"
+	}
+	return "last renewed " + s.whenOf(*last)
+}
+
 // evidenceUnknown is the evidence of a lease of which something may have been missed.
 const evidenceUnknown = "unknown"
 
@@ -144,7 +157,11 @@ func lastDoubt(story *tenure) int64 {
 	if story == nil || len(story.Doubts) == 0 {
 		return 0
 	}
-	return story.Doubts[len(story.Doubts)-1].From
+	last := story.Doubts[len(story.Doubts)-1]
+	if last.To != 0 && last.To != story.Gone {
+		return 0 // it was known again; what made it unknown since, no judge has read yet
+	}
+	return last.From
 }
 
 // hookWords is how taking it back went.
