@@ -131,7 +131,7 @@ func subjectsThere(ctx context.Context, c *Composition) (list []candidate) {
 // subjectsNamed are the subjects that the configuration names without a wildcard.
 func subjectsNamed(_ context.Context, c *Composition) (list []candidate) {
 	for i := range c.Config.Subjects {
-		if r := &c.Config.Subjects[i]; r.Match != "*" && !r.subject.wild {
+		if r := &c.Config.Subjects[i]; r.Match != everySubject && !r.subject.wild {
 			list = append(list, candidate{r.Match, "for " + formatSpan(r.Duration)})
 		}
 	}

@@ -249,7 +249,7 @@ tolerance: %-14s # how long a renewal may be under way, and how far clocks may d
 
 # The first entry that a subject matches decides.
 subjects:
-  # A subject, or a glob: * is anything without a slash, ** anything.
+  # A subject, or a glob: a lone "*" is every subject; within a glob * is anything without a slash, ** anything.
   - match: %s
     # Granted when none is asked. A lease that is not renewed for so long lapses.
     duration: %s

@@ -30,7 +30,7 @@ const stateDue = "due"
 func (f *rowFilter) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.holder, "holder", "", "only the leases of this `holder`")
-	flags.StringVar(&f.subject, "subject", "", "only the leases on subjects that match this `pattern` (* not across /, ** across)")
+	flags.StringVar(&f.subject, "subject", "", "only the leases on subjects that match this `pattern` (\"*\": all; else * not across /, ** across)")
 	flags.StringVar(&f.state, "state", "", "only leases in this `state`: "+strings.Join(rowStates(), ", "))
 	flags.StringVar(&f.sort, "sort", "", "order by this `column`: "+strings.Join(rowOrders(), ", "))
 	// The errors are ones of registering twice.
@@ -61,11 +61,16 @@ func (f *rowFilter) check() error {
 	return nil
 }
 
+// onSubject says that a subject is as asked for. A lone "*" is every subject, as in the configuration.
+func (f *rowFilter) onSubject(subject lease.Subject) bool {
+	return f.subject == "" || f.subject == everySubject || f.pattern.match(subject.Text())
+}
+
 func (f *rowFilter) admits(row *leaseRow) bool {
 	switch {
 	case f.holder != "" && row.Holder != f.holder:
 		return false
-	case f.subject != "" && !f.pattern.match(row.Subject.Text()):
+	case !f.onSubject(row.Subject):
 		return false
 	case f.state == stateDue:
 		return row.Due

@@ -318,3 +318,21 @@ func TestLookingWithNothingInTheEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// A lone "*" is every subject wherever subjects are filtered, as it is in the configuration.
+func TestALoneStarFiltersNothing(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "a/b", "alice", ""), writtenGrant("L2", "c", "alice", ""),
+		strings.Replace(writtenGrant("L3", "x", "bob", ""), `"x"`, `{"a":"/"}`, 1))
+	w.must(t, 0, "judge --once")
+	for pattern, want := range map[string]int{"*": 3, "a/*": 1, "a*": 0, "**": 3} {
+		if n := len(w.inspected(t, "--subject", pattern).Leases); n != want {
+			t.Errorf("inspect --subject %s: %d leases, want %d", pattern, n, want)
+		}
+		drawn, _ := w.must(t, 0, "timeline --subject "+pattern)
+		if n := strings.Count(drawn, "  alice  [") + strings.Count(drawn, "  bob    ["); n != want {
+			t.Errorf("timeline --subject %s: %d leases, want %d:\n%s", pattern, n, want, drawn)
+		}
+	}
+}

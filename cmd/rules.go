@@ -24,10 +24,13 @@ func (c *Config) rule(subject lease.Subject) (*SubjectRule, bool) {
 	return nil, false
 }
 
+// everySubject is the pattern that matches all subjects: with slashes, and what is no string.
+const everySubject = "*"
+
 // matches says that an entry is for a subject. Only a lone "*" matches what is no string, and it matches
 // every string too: it is the entry for all the rest.
 func (r *SubjectRule) matches(subject lease.Subject) bool {
-	if r.Match == "*" {
+	if r.Match == everySubject {
 		return true
 	}
 	return subject.IsString() && r.subject.match(subject.Text())

@@ -47,7 +47,7 @@ timeline changes nothing of the composition.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.svg, "svg", "", "write a self-contained SVG picture to this `file` (- is stdout)")
-	f.StringVar(&o.subject, "subject", "", "only subjects that match this `pattern` (* not across /, ** across)")
+	f.StringVar(&o.subject, "subject", "", "only subjects that match this `pattern` (\"*\": all; else * not across /, ** across)")
 	addSpan(f, &o.since, "since", "only the last `span` up to the newest reading", false)
 	return cmd
 }
@@ -107,7 +107,7 @@ func (c *Composition) chart(ctx context.Context, o *timelineOptions) (*chart, er
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	wanted := func(r judge.Row) bool { return f.subject == "" || f.pattern.match(r.Subject.Text()) }
+	wanted := func(r judge.Row) bool { return f.onSubject(r.Subject) }
 	told := &tenures{live: map[string]*tenure{}, units: c.Config.Units}
 	if err := c.ownPast(ctx, func(m *judge.Moment) bool { told.take(m, wanted); return ctx.Err() == nil }); err != nil {
 		return nil, err
