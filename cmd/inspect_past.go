@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/daolease/daolease/pkg/judge"
 )
@@ -12,11 +13,11 @@ import (
 func (c *Composition) lookBack(ctx context.Context, o *inspectOptions) (*survey, error) {
 	reading, err := c.readReading(o.at)
 	if err != nil {
-		return nil, err
+		return nil, c.noReading(ctx, err)
 	}
 	at, err := c.Config.Units.Count(reading)
 	if err != nil {
-		return nil, usagef("", "--at: %w", err)
+		return nil, c.noReading(ctx, err)
 	}
 	s := &survey{comp: c, due: map[string]judge.Conclusion{}}
 	s.doc = inspection{Composition: c.Dir, Source: fromLedger, Leases: []leaseRow{}, Warnings: []string{}, Note: inspectNote}
@@ -42,6 +43,19 @@ func (c *Composition) lookBack(ctx context.Context, o *inspectOptions) (*survey,
 	o.filter.order(s, s.doc.Leases)
 	s.doc.Judge = s.judgeState(ctx)
 	return s, nil
+}
+
+// noReading is that --at is no reading (exit 2), with those that can be asked for.
+func (c *Composition) noReading(ctx context.Context, wrong error) error {
+	p, err := c.findPast(ctx, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	if p.groups == 0 {
+		return usagef(noJudgeRemedy, "--at: %w; no judge has passed here yet, so there is no past to show", wrong)
+	}
+	span := func(n int64) string { return formatSpan(c.Config.span(n)) }
+	return usagef("daolease inspect --at "+span(p.now), "--at: %w; the ledger goes from reading %s to %s", wrong, span(p.oldest), span(p.now))
 }
 
 // sayFuture says that a reading is still to come: what is shown is the newest, and not what will be.

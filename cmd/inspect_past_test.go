@@ -104,7 +104,13 @@ func TestInspectAtEveryPassOfARun(t *testing.T) {
 	_, errs := w.must(t, exitNothingHeld, "inspect --at 900ms")
 	contains(t, errs, "the ledger goes back to reading 1s")
 	contains(t, errs, "hint: daolease inspect --at 1s, or later")
-	w.must(t, exitUsage, "inspect --at yesterday")
+	for _, wrong := range []string{"0s", "yesterday", `{"s":0}`, `{"s":-1}`, `{"week":1}`, "99999999999999999999s"} {
+		_, errs := w.must(t, exitUsage, "inspect --at "+wrong)
+		says(t, errs, "is no reading: ", "; the ledger goes from reading 1s to 39s", "hint: daolease inspect --at 39s")
+		if strings.Contains(errs, "dao.lease") {
+			t.Errorf("--at %s: not in a person's words: %s", wrong, errs)
+		}
+	}
 	w.must(t, exitUsage, "inspect build --at 3s")
 }
 

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -114,8 +115,14 @@ func (a *adapter) appendReading(ctx context.Context, reading lease.Duration) err
 // readReading reads a reading: a JSON duration, a number with a unit of the table, or a sum of spans.
 func (c *Composition) readReading(word string) (lease.Duration, error) {
 	d, err := c.parseReading(word)
+	if err == nil && d.N <= 0 {
+		err = errors.New("readings begin above 0")
+	}
 	if err == nil {
 		_, err = lease.NewTick(c.Config.Units, d, "", 0, false)
+	}
+	if defective := new(lease.Defective); errors.As(err, &defective) {
+		err = errors.New(strings.TrimPrefix(defective.Error(), "defective: dao.lease/reading: "))
 	}
 	if err != nil {
 		return d, usagef("write "+c.Config.Units.Of(5).String()+" or its JSON", "%q is no reading: %w", word, err)
