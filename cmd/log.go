@@ -126,15 +126,20 @@ func (o *logOptions) wants(medium string) bool {
 	return len(o.media) == 0 || slices.Contains(o.media, medium)
 }
 
-// named refuses a name that is no medium's (exit 2). A holder who has a folder has media, written or not.
+// named refuses a name that is no medium's (exit 2). A holder who has a folder has media, written or not; one who
+// has none yet may get it, for which log -f waits.
 func (o *logOptions) named(r *historyReader) error {
 	there := []string{mediumGrantor}
 	for _, m := range r.media {
 		there = append(there, m.name)
 	}
 	for _, name := range o.media {
-		if !slices.Contains(there, name) {
-			return usagef("daolease log without --medium shows them all", "no medium %q is here", name)
+		switch mayCome := r.comp.holderName(strings.TrimSuffix(name, "/"+mediumTicks)) == nil; {
+		case slices.Contains(there, name):
+		case !mayCome || !o.follow:
+			return usagef("daolease log without --medium shows them all; log -f waits for one that is to come", "no medium %q is here", name)
+		default:
+			r.comp.app.say("no medium %s is here yet: waiting for it", name)
 		}
 	}
 	return nil
@@ -195,9 +200,9 @@ func newLogPrinter(app *App, o *logOptions) *logPrinter {
 	return &logPrinter{app: app, o: o, coloured: app.styled(), begun: map[string]bool{}}
 }
 
-// align fits the columns to the names that there are.
+// align fits the columns to the names that there are. They never get narrower.
 func (p *logPrinter) align(r *historyReader) {
-	p.medium, p.owner = len(mediumGrantor), len(r.grantor.owner)
+	p.medium, p.owner = max(p.medium, len(mediumGrantor)), max(p.owner, len(r.grantor.owner))
 	for _, m := range r.media {
 		p.medium, p.owner = max(p.medium, len(m.name)), max(p.owner, len(m.owner))
 	}

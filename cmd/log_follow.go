@@ -21,6 +21,7 @@ func follow(ctx context.Context, r *historyReader, o *logOptions, p *logPrinter)
 		err := o.choose(r)
 		if err == nil {
 			w.watch(r)
+			p.align(r)
 			err = r.round(ctx)
 		}
 		if ctx.Err() != nil {
