@@ -66,7 +66,7 @@ func openInner(ctx context.Context, app *App, dir, id string) (*inner, error) {
 	case len(ids) == 0:
 		return nil, fail(exitHoldFailed, "--while-dir names its composition", "no lease %q was granted in %s", id, c.Dir)
 	case len(ids) > 1:
-		return nil, usagef("write more of it", "%q is the beginning of several leases: %s", id, strings.Join(ids, ", "))
+		return nil, severalBegin(id, ids)
 	default:
 		n.lease = ids[0]
 	}

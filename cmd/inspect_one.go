@@ -74,7 +74,7 @@ func choose(rows []leaseRow, r *historyReader, word string, asJSON bool) ([]leas
 	for i, row := range found {
 		ids[i] = row.Lease
 	}
-	return nil, usagef("write more of it", "%q is the beginning of several leases: %s", word, strings.Join(ids[:min(len(ids), 8)], ", "))
+	return nil, severalBegin(word, ids)
 }
 
 // byProposal finds the lease that answers a proposal.

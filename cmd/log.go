@@ -29,7 +29,7 @@ func (o *logOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.all, "all", false, "also lines that are no lease facts")
 	f.BoolVar(&o.ticks, "ticks", false, "also the tick streams")
 	f.StringArrayVar(&o.media, "medium", nil, "only this medium: grantor, ticks, `NAME` of a holder or NAME/ticks (may be repeated)")
-	f.StringVar(&o.lease, "lease", "", "only facts about the lease or proposal of this `id`")
+	f.StringVar(&o.lease, "lease", "", "only facts about the lease or proposal of this `id`, or unique beginning of one")
 	f.StringVar(&o.author, "author", "", "only what this `name` wrote")
 	f.StringArrayVar(&o.kinds, "kind", nil, "only this `kind`: "+strings.Join(lineKinds(), ", ")+" (may be repeated)")
 	f.BoolVar(&o.idle, "not-counting", false, "only what does not count, and why")
@@ -95,6 +95,9 @@ func runLog(ctx context.Context, c *Composition, o *logOptions) error {
 	if err := o.named(r); err != nil {
 		return err
 	}
+	if err := o.whole(ctx, c); err != nil {
+		return err
+	}
 	p.align(r)
 	if o.follow {
 		return follow(ctx, r, o, p)
@@ -102,6 +105,7 @@ func runLog(ctx context.Context, c *Composition, o *logOptions) error {
 	if err := r.round(ctx); err != nil {
 		return err
 	}
+	p.sayNothing()
 	return p.flush()
 }
 
@@ -145,24 +149,6 @@ func (o *logOptions) named(r *historyReader) error {
 	return nil
 }
 
-// shows says whether a line is to be shown.
-func (o *logOptions) shows(m *historyMedium, l *historyLine) bool {
-	switch {
-	case !o.wants(m.name), !o.all && l.Verdict == lineForeign, o.idle && l.Counts:
-		return false
-	case o.author != "" && (l.Author == nil || *l.Author != o.author):
-		return false
-	case o.lease != "" && !l.names(o.lease):
-		return false
-	}
-	return len(o.kinds) == 0 || slices.Contains(o.kinds, l.Kind)
-}
-
-// names says that a line is about the lease or proposal of an id.
-func (l *historyLine) names(id string) bool {
-	return l.fact.Lease == id || l.fact.Proposal == id || l.named == id
-}
-
 // lineKinds are what a line can be.
 func lineKinds() []string {
 	kinds := []string{}
@@ -191,6 +177,8 @@ type logPrinter struct {
 	buf           []byte
 	medium, owner int             // widths of the columns of names
 	begun         map[string]bool // media of which a line was read
+	found         found
+	said          bool // that there is nothing to show
 }
 
 // logChunk is how many bytes are written at once.
@@ -214,7 +202,9 @@ func (p *logPrinter) line(m *historyMedium, l historyLine) error {
 		return nil
 	}
 	p.sayOldest(m)
-	if !p.o.raw && !p.o.shows(m, &l) {
+	shown := p.o.raw || p.o.shows(m, &l)
+	p.found.note(p.o, &l, shown)
+	if !shown {
 		return nil
 	}
 	switch {
@@ -245,6 +235,14 @@ func (p *logPrinter) sayOldest(m *historyMedium) {
 	if m.oldest > 0 {
 		p.app.say("%s: what came before position %s is no longer retained", m.name, m.oldest)
 	}
+}
+
+// sayNothing says, once, why there is nothing to show.
+func (p *logPrinter) sayNothing() {
+	if why := p.found.nothing(p.o); why != "" && !p.said {
+		p.app.say("%s", why)
+	}
+	p.said = true
 }
 
 // raw prints a line as it stands. What is no line that can be handed out is said on stderr.

@@ -30,6 +30,7 @@ func follow(ctx context.Context, r *historyReader, o *logOptions, p *logPrinter)
 		if err := errors.Join(err, p.flush()); err != nil {
 			return err
 		}
+		p.sayNothing()
 		if w.next(ctx) != nil {
 			return endOfOutput(ctx)
 		}

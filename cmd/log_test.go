@@ -153,9 +153,12 @@ func TestLogSaysWhatIsNotRetained(t *testing.T) {
 	}
 	// A filter passes lines over, which are retained all the same.
 	for _, filter := range []string{"--lease P2", "--author bob --lease P2", "--not-counting --medium bob", "--kind proposal --medium bob"} {
-		if _, errs := w.must(t, 0, "log "+filter); errs != want {
+		if _, errs := w.must(t, 0, "log "+filter); !strings.HasPrefix(errs, want) {
 			t.Errorf("log %s: %q, want %q", filter, errs, want)
 		}
+	}
+	if _, errs := w.must(t, 0, "log --medium bob --author alice"); errs != want+"daolease: nobody named alice has written anything on bob\n" {
+		t.Errorf("%q", errs)
 	}
 	if _, errs := w.must(t, 0, "log --medium alice --lease P3"); errs != "" {
 		t.Errorf("all that alice wrote is there: %q", errs)
@@ -297,6 +300,15 @@ func TestLogFilters(t *testing.T) {
 		}
 	}
 	w.must(t, exitUsage, "log --kind rumour")
+	for args, want := range map[string]string{
+		"--lease L7": "no lease and no proposal L7 is known of", "--author carol": "nobody named carol has written anything", "--kind refusal": "no line is of the kind refusal",
+		"--lease L7 --kind tick --kind lapsed": "no lease and no proposal L7 is known of; no line is of the kind tick or lapsed",
+		"--author bob --kind renewal":          "no line is as asked for", "--lease L7 -o jsonl": "no lease and no proposal L7 is known of",
+	} {
+		if out, errs := w.must(t, 0, "log "+args); out != "" || errs != "daolease: "+want+"\n" {
+			t.Errorf("log %s: %q, %q, want %q", args, out, errs, want)
+		}
+	}
 	w.must(t, exitUsage, "log --raw --medium grantor --lease L1")
 	w.OutIsTerminal, w.env["TERM"] = true, "xterm"
 	out, _ := w.must(t, 0, "log")
@@ -304,5 +316,26 @@ func TestLogFilters(t *testing.T) {
 		if strings.Count(out, colour) != n {
 			t.Errorf("%d of %q in %q", strings.Count(out, colour), colour, out)
 		}
+	}
+}
+
+// The beginning of an id does, as it does for inspect: a lease's before anything else's.
+func TestLogTakesTheBeginningOfAnId(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("AAB1", "build", "alice", `,"dao.lease/proposal":"CCD"`), writtenGrant("AAC2", "x", "bob", ""), writtenGrant("AAC", "y", "bob", ""))
+	appendTo(t, w.factsOf("alice"), renewalOf("AAB1"), renewalOf("AAB9"), renewalOf("EEF"), proposalFor("CCE", "z", ""))
+	for id, want := range map[string]string{"AAB": "grant renewal", "AAC": "grant", "AAC2": "grant", "CCD": "grant", "CCE": "proposal", "E": "renewal", "AAB9": "renewal"} {
+		kinds := ""
+		for _, l := range w.logged(t, "--lease "+id) {
+			kinds += " " + l.Kind
+		}
+		if strings.TrimSpace(kinds) != want {
+			t.Errorf("log --lease %s shows%s, want %s", id, kinds, want)
+		}
+	}
+	for _, id := range []string{"AA", "CC"} {
+		_, errs := w.must(t, exitUsage, "log --lease "+id)
+		says(t, errs, "is the beginning of several ids: ")
 	}
 }

@@ -134,7 +134,7 @@ func (t *turn) byID(ctx context.Context, id string, usable []func(*lease.Held) b
 	case 1:
 		return ids[0], nil
 	default:
-		return "", usagef("write more of it", "%q is the beginning of several leases: %s", id, strings.Join(ids, ", "))
+		return "", severalBegin(id, ids)
 	}
 	if whole, unique := t.proposalFrom(id); unique {
 		return t.byProposal(whole)
