@@ -114,7 +114,7 @@ func liveLeases(ctx context.Context, c *Composition) []lease.Fact {
 
 func leasesThere(ctx context.Context, c *Composition) (list []candidate) {
 	for _, f := range liveLeases(ctx, c) {
-		list = append(list, candidate{f.Lease, f.Subject.Text() + " of " + f.Holder})
+		list = append(list, candidate{f.Lease, subjectText(f.Subject) + " of " + f.Holder})
 	}
 	return list
 }
@@ -154,7 +154,7 @@ func proposalsThere(ctx context.Context, c *Composition) (list []candidate) {
 		return nil
 	}
 	for _, a := range r.open() {
-		list = append(list, candidate{a.Proposal, a.Subject.Text() + " for " + a.Holder})
+		list = append(list, candidate{a.Proposal, subjectText(a.Subject) + " for " + a.Holder})
 	}
 	return list
 }

@@ -149,7 +149,7 @@ func briefFact(f lease.Fact) string {
 	case lease.Proposal:
 		return briefProposal(f)
 	case lease.Grant:
-		text := fmt.Sprintf("%s on %s to %s for %v", f.Lease, f.Subject.Text(), f.Holder, f.Duration)
+		text := fmt.Sprintf("%s on %s to %s for %v", f.Lease, subjectText(f.Subject), f.Holder, f.Duration)
 		return text + briefWords(", max ", f.Max.String(), ", token ", tokenText(f.Token), ", answers ", f.Proposal, ": ", f.Note)
 	case lease.Refusal:
 		return f.Proposal + briefWords(" of ", f.Holder, ": ", f.Reason, ", in the way is ", f.By, " of ", f.HeldBy)
@@ -163,9 +163,9 @@ func briefFact(f lease.Fact) string {
 
 func briefProposal(f lease.Fact) string {
 	if f.Withdrawn {
-		return f.Proposal + " on " + f.Subject.Text() + " is withdrawn"
+		return f.Proposal + " on " + subjectText(f.Subject) + " is withdrawn"
 	}
-	return f.Proposal + " on " + f.Subject.Text() + briefWords(" for ", f.Duration.String(), ": ", f.Note)
+	return f.Proposal + " on " + subjectText(f.Subject) + briefWords(" for ", f.Duration.String(), ": ", f.Note)
 }
 
 // briefWords joins pairs of a word and what it introduces, leaving out what is not there.

@@ -61,7 +61,7 @@ func choose(rows []leaseRow, r *historyReader, word string, asJSON bool) ([]leas
 		return liveOrLast(found), nil
 	}
 	if asJSON {
-		return nil, fail(exitNothingHeld, "daolease inspect --all shows every lease that is known of", "no lease on %s is known of", word)
+		return nil, fail(exitNothingHeld, "daolease inspect --all shows every lease that is known of", "no lease on %s is known of", wordText(word))
 	}
 	found := filterRows(rows, func(row leaseRow) bool { return strings.HasPrefix(row.Lease, word) })
 	switch len(found) {
@@ -85,7 +85,7 @@ func byProposal(rows []leaseRow, r *historyReader, id string) ([]leaseRow, error
 	})
 	if len(found) == 0 {
 		return nil, fail(exitNothingHeld, "daolease inspect --all shows every lease that is known of; --proposals what waits for an answer",
-			"no lease and no subject %s is known of", id)
+			"no lease and no subject %s is known of", wordText(id))
 	}
 	return found, nil
 }
@@ -147,7 +147,7 @@ func (l historyLine) kept() historyLine {
 func (s *survey) leaseText(row *leaseRow) []string {
 	lines := []string{
 		"lease     " + row.Lease,
-		"subject   " + row.Subject.Text(),
+		"subject   " + subjectText(row.Subject),
 		"holder    " + row.Holder,
 		"state     " + rowState(row) + briefWords(": ", row.Why),
 		"terms     " + termsText(row),

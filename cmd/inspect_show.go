@@ -128,7 +128,7 @@ func (s *survey) leaseCells(row *leaseRow, wide bool) []string {
 		held = cmp.Or(s.withinText(row), held) // its grant
 	}
 	cells := []string{
-		row.Lease, row.Subject.Text(), row.Holder, rowState(row), held, s.leftText(row), s.evidenceText(row), s.lastText(row),
+		row.Lease, subjectText(row.Subject), row.Holder, rowState(row), held, s.leftText(row), s.evidenceText(row), s.lastText(row),
 		attemptsText(row), row.Error,
 	}
 	if wide {
@@ -247,7 +247,7 @@ func proposalTable(rows []proposalRow) table {
 		if row.Ask != nil {
 			ask = row.Ask.String()
 		}
-		t.Rows = append(t.Rows, []string{row.Proposal, row.Holder, row.Subject.Text(), ask, row.Answer, row.Note})
+		t.Rows = append(t.Rows, []string{row.Proposal, row.Holder, subjectText(row.Subject), ask, row.Answer, row.Note})
 	}
 	return t
 }

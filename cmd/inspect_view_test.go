@@ -336,3 +336,50 @@ func TestALoneStarFiltersNothing(t *testing.T) {
 		}
 	}
 }
+
+// A subject that cannot be seen as it is is shown in one line and in quotes, in every table and line.
+func TestSubjectsThatCannotBeSeenAreShown(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, "subjects:\n  - match: \"*\"\n    reclaim: none\n")
+	shown := map[string]string{"a\nb": `a\nb`, " ": `" "`, "": `""`, "\tx": `"\tx"`, "c ": `"c "`}
+	n := 0
+	for subject := range shown {
+		n++
+		text, err := json.Marshal(subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprintf("L%d", n)
+		appendTo(t, w.grantorFacts(), strings.Replace(writtenGrant(id, "SUBJECT", "alice", ""), `"SUBJECT"`, string(text), 1))
+	}
+	check := func(when string, commands ...string) {
+		t.Helper()
+		for i, command := range commands {
+			out, _ := w.must(t, 0, command)
+			for subject, want := range shown {
+				if !strings.Contains(out, want) {
+					t.Errorf("%s, %d: %s does not show %q as %s:\n%s", when, i, command, subject, want, out)
+				}
+			}
+		}
+		for i := range n {
+			told := w.told(t, fmt.Sprintf("L%d", i+1))
+			one := 0
+			for _, want := range shown {
+				if strings.Contains(told, " "+want+" ") {
+					one++
+				}
+			}
+			if one != 1 {
+				t.Errorf("%s: why tells %q", when, told)
+			}
+		}
+	}
+	check("from the media alone", "inspect", "log")
+	w.must(t, 0, "judge --once")
+	check("with a ledger", "inspect", "inspect -o wide", "log", "timeline")
+	code, _, errs := w.run("why", "no\nsuch")
+	if code != exitNothingHeld || !strings.Contains(errs, `no\nsuch is known of`) {
+		t.Errorf("exit %d, %q", code, errs)
+	}
+}

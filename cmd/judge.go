@@ -238,7 +238,7 @@ func dryRun(ctx context.Context, app *App, c *Composition, o *judgeOptions) erro
 	return app.show(&o.output, list, "nothing is due", func(bool) table {
 		t := table{Header: []string{"LEASE", "SUBJECT", "HOLDER", "CAUSE", "WHY"}}
 		for _, d := range list {
-			t.Rows = append(t.Rows, []string{d.Lease, d.Subject.Text(), d.Holder, string(d.Cause), d.Why})
+			t.Rows = append(t.Rows, []string{d.Lease, subjectText(d.Subject), d.Holder, string(d.Cause), d.Why})
 		}
 		return t
 	})

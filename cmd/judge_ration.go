@@ -80,6 +80,6 @@ func (t *teller) refusals(r *judge.Report) {
 		return
 	}
 	for _, f := range r.Refusals {
-		t.rationed("refused proposals", refusedMost, "refused proposal %s of %s%s", f.Proposal, f.Holder, briefWords(": ", f.Reason))
+		t.rationed("refused proposals", refusedMost, "refused proposal %s of %s%s", escape(f.Proposal), escape(f.Holder), escape(briefWords(": ", f.Reason)))
 	}
 }

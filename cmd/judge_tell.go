@@ -99,7 +99,7 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 	for _, id := range r.Granted {
 		if row, live := j.Row(id); live {
 			t.done("granted", []slog.Attr{slog.String("lease", id), slog.String("subject", row.Subject.Text()), slog.String("holder", row.Holder)},
-				"granted %s on %q to %s for %v", id, row.Subject.Text(), row.Holder, row.Duration)
+				"granted %s on %q to %s for %v", escape(id), row.Subject.Text(), escape(row.Holder), row.Duration)
 		}
 	}
 	t.refusals(r)
@@ -117,7 +117,7 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 		}
 	}
 	for _, e := range r.Lapsed {
-		t.done("lapsed", []slog.Attr{slog.String("lease", e.Lease), slog.String("cause", string(e.Cause))}, "lapsed %s by %s", e.Lease, e.Cause)
+		t.done("lapsed", []slog.Attr{slog.String("lease", e.Lease), slog.String("cause", string(e.Cause))}, "lapsed %s by %s", escape(e.Lease), e.Cause)
 	}
 	t.unsaid()
 }

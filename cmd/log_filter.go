@@ -102,10 +102,10 @@ func (f *found) nothing(o *logOptions) string {
 	var parts []string
 	here := briefWords(" on ", strings.Join(o.media, " or "))
 	if !f.lease && o.lease != "" {
-		parts = append(parts, fmt.Sprintf("no lease and no proposal %s is known of%s", o.lease, here))
+		parts = append(parts, fmt.Sprintf("no lease and no proposal %s is known of%s", wordText(o.lease), here))
 	}
 	if !f.author && o.author != "" {
-		parts = append(parts, fmt.Sprintf("nobody named %s has written anything%s", o.author, here))
+		parts = append(parts, fmt.Sprintf("nobody named %s has written anything%s", wordText(o.author), here))
 	}
 	if !f.kind && len(o.kinds) > 0 {
 		parts = append(parts, "no line is of the kind "+strings.Join(o.kinds, " or ")+here)

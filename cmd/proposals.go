@@ -48,7 +48,7 @@ func (c *Composition) findProposal(ctx context.Context, id, holder string) (foun
 	case 0:
 		if holder != "" {
 			if p, err := c.findProposal(ctx, id, ""); err == nil {
-				return p, fail(exitNothingHeld, "leave "+holder+" out, or grant by SUBJECT and HOLDER", "proposal %s is %s's, and not %s's", p.id, p.holder, holder)
+				return p, fail(exitNothingHeld, "leave "+holder+" out, or grant by SUBJECT and HOLDER", "proposal %s is %s's, and not %s's", wordText(p.id), escape(p.holder), wordText(holder))
 			}
 		}
 		return foundProposal{}, fail(exitNothingHeld, "daolease inspect --proposals shows what waits for an answer", "no proposal %s is on the holders' media", id)

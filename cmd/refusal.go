@@ -69,18 +69,18 @@ func (c *Composition) subjectsGranted(subject lease.Subject) string {
 func refusalText(p *lease.Proposed, name string) string {
 	switch p.Reason {
 	case judge.RefusedBusy:
-		who := p.HeldBy
+		who := escape(p.HeldBy)
 		if who == "" {
 			who = "another holder"
 		}
 		if p.By == "" {
-			return fmt.Sprintf("busy: %s holds %s", who, p.Subject.Text())
+			return fmt.Sprintf("busy: %s holds %s", who, subjectText(p.Subject))
 		}
-		return fmt.Sprintf("busy: %s holds lease %s on %s", who, p.By, p.Subject.Text())
+		return fmt.Sprintf("busy: %s holds lease %s on %s", who, p.By, subjectText(p.Subject))
 	case judge.RefusedSubject:
-		return fmt.Sprintf("subject: nothing is granted on %s here", p.Subject.Text())
+		return fmt.Sprintf("subject: nothing is granted on %s here", subjectText(p.Subject))
 	case judge.RefusedHolder:
-		return fmt.Sprintf("holder: nothing is granted to %s on %s", name, p.Subject.Text())
+		return fmt.Sprintf("holder: nothing is granted to %s on %s", name, subjectText(p.Subject))
 	case judge.RefusedShort:
 		return "short: so short a duration cannot be judged; it must be at least twice the cadence plus the tolerance"
 	case judge.RefusedLimit:
@@ -90,5 +90,5 @@ func refusalText(p *lease.Proposed, name string) string {
 	case "":
 		return "the grantor gave no reason"
 	}
-	return p.Reason
+	return escape(p.Reason)
 }

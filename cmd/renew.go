@@ -193,7 +193,7 @@ func (s *side) leftTable(views []leaseView) table {
 		if v.Left != nil {
 			left = s.forPeople(*v.Left)
 		}
-		t.Rows = append(t.Rows, []string{v.id(), v.Subject.Text(), left})
+		t.Rows = append(t.Rows, []string{v.id(), subjectText(v.Subject), left})
 	}
 	return t
 }

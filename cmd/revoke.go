@@ -103,7 +103,7 @@ func (c *Composition) liveLease(ctx context.Context, j *judge.Judge, word string
 		if err != nil {
 			return "", err
 		}
-		return "", fail(exitNothingHeld, hint, "no live lease %s", word)
+		return "", fail(exitNothingHeld, hint, "no live lease %s", wordText(word))
 	}
 	return "", fail(exitNothingHeld, "write more of it", "several live leases begin with %q: %s", word, strings.Join(begun, ", "))
 }
@@ -126,7 +126,7 @@ func (c *Composition) liveBeside(ctx context.Context, rows []judge.Row, word str
 	var live []string
 	for _, row := range rows {
 		if subjects[row.Subject.Text()] {
-			live = append(live, fmt.Sprintf("%s on %s, held by %s", row.Lease, row.Subject.Text(), row.Holder))
+			live = append(live, fmt.Sprintf("%s on %s, held by %s", row.Lease, subjectText(row.Subject), row.Holder))
 		}
 	}
 	if len(live) == 0 {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/daolease/daolease/pkg/lease"
 )
 
 // escape shows what a terminal would act on or hide: control characters, marks that turn the direction of
@@ -58,6 +60,22 @@ func escapeUnicode(text []byte, wide func(rune) string) []byte {
 		i += size
 	}
 	return out
+}
+
+// subjectText is a subject for people, in one line (SPEC 9): what cannot be seen in it is shown.
+func subjectText(s lease.Subject) string {
+	if s.IsString() {
+		return wordText(s.Text())
+	}
+	return escape(s.Text())
+}
+
+// wordText is a word that somebody chose, for people. One that is empty, or has a blank at an end, stands in quotes.
+func wordText(word string) string {
+	if word == "" || strings.TrimSpace(word) != word {
+		return strconv.Quote(word)
+	}
+	return escape(word)
 }
 
 // counted is a number of things in words: 1 lease, 2 leases.

@@ -49,3 +49,11 @@ func TestCountedIsSingularOfOne(t *testing.T) {
 		}
 	}
 }
+
+func TestWordsThatCannotBeSeen(t *testing.T) {
+	for in, want := range map[string]string{"": `""`, " ": `" "`, "a b": "a b", " a": `" a"`, "a\t": `"a\t"`, "a\nb": `a\nb`, `a"b`: `a"b`} {
+		if got := wordText(in); got != want {
+			t.Errorf("wordText(%q) = %s, want %s", in, got, want)
+		}
+	}
+}

@@ -58,7 +58,7 @@ func timeline(ctx context.Context, c *Composition, o *timelineOptions) error {
 		return err
 	}
 	if len(chart.bars) == 0 {
-		c.app.say("the judge's ledger tells of no lease%s", briefWords(" on ", o.subject))
+		c.app.say("the judge's ledger tells of no lease%s", briefWords(" on ", escape(o.subject)))
 		if o.svg == "" {
 			return nil
 		}

@@ -51,7 +51,7 @@ type sheet struct {
 func (ch *chart) picture() []byte {
 	names := 0
 	for _, b := range ch.bars {
-		names = max(names, cellWidth(escape(b.Row.Subject.Text())), cellWidth(svgHolder(&b)))
+		names = max(names, cellWidth(escape(subjectText(b.Row.Subject))), cellWidth(svgHolder(&b)))
 	}
 	s := &sheet{chart: ch, right: svgWidth - svgMargin - 10, bottom: float64(svgTop + ch.height())}
 	s.left = svgMargin + min(svgNames, max(80, float64(names)*svgCell)) + 16
@@ -101,7 +101,7 @@ func (s *sheet) row(b *bar, y float64) float64 {
 	room := int((s.left - svgMargin - 10) / svgCell)
 	if b.first {
 		fmt.Fprintf(s, `<path class="rule" d="M%d %.1fH%.1f"/>`+"\n", svgMargin, y+2, s.right)
-		s.text(svgMargin, y+17, "subject", cutCells(escape(b.Row.Subject.Text()), room))
+		s.text(svgMargin, y+17, "subject", cutCells(escape(subjectText(b.Row.Subject)), room))
 		y += svgRow
 	}
 	s.text(svgMargin, y+16, "", cutCells(svgHolder(b), room))
@@ -171,7 +171,7 @@ func (s *sheet) end(cause lease.Cause, x, y float64) {
 
 // story is a lease in a line, for the pointer that rests on it.
 func (s *sheet) story(b *bar) string {
-	text := fmt.Sprintf("%s holds %s (lease %s) from reading %s", b.Row.Holder, b.Row.Subject.Text(), b.Row.Lease, s.reading(b.Start))
+	text := fmt.Sprintf("%s holds %s (lease %s) from reading %s", b.Row.Holder, subjectText(b.Row.Subject), b.Row.Lease, s.reading(b.Start))
 	if b.Pending > 0 {
 		text += fmt.Sprintf(", concluded by %s at %s", b.Cause, s.reading(b.Pending))
 	}

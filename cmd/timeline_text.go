@@ -39,7 +39,7 @@ func (ch *chart) text(app *App) []byte {
 	for _, bar := range ch.bars {
 		name := ""
 		if bar.first {
-			name = bar.Row.Subject.Text()
+			name = subjectText(bar.Row.Subject)
 		}
 		b.WriteString(padCells(cutCells(escape(name), subject), subject) + "  " + padCells(cutCells(escape(bar.Row.Holder), holder), holder) + "  ")
 		b.WriteString(strings.TrimRight(paint(ch.cells(&bar, room), app.styled()), " ") + "\n")
@@ -61,7 +61,7 @@ func (ch *chart) text(app *App) []byte {
 // columns are the widths of the two columns of names: what they need, and at most a third of the whole.
 func (ch *chart) columns(width int) (subject, holder int) {
 	for _, bar := range ch.bars {
-		subject, holder = max(subject, cellWidth(escape(bar.Row.Subject.Text()))), max(holder, cellWidth(escape(bar.Row.Holder)))
+		subject, holder = max(subject, cellWidth(escape(subjectText(bar.Row.Subject)))), max(holder, cellWidth(escape(bar.Row.Holder)))
 	}
 	most := width / 3
 	holder = min(holder, max(most/2, most-subject))

@@ -63,7 +63,7 @@ func why(ctx context.Context, c *Composition, word string, asJSON bool) error {
 	for _, warning := range s.doc.Warnings {
 		c.app.say("%s", warning)
 	}
-	return c.app.print([]byte(oneLine(s.whyText(row, story, others)) + "\n"))
+	return c.app.print([]byte(escape(s.whyText(row, story, others)) + "\n"))
 }
 
 // whyOf is the lease that a word is about, and the others on its subject that have not ended. Of a subject it is

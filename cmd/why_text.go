@@ -19,7 +19,7 @@ func (s *survey) whyText(row leaseRow, story *tenure, others []leaseRow) string 
 		parts = []string{s.losingText(row, story), s.evidenceWords(row, story), s.hookWords(row, story), alsoHeld(others)}
 	case row.Due:
 		parts = []string{
-			fmt.Sprintf("%s loses %s (lease %s) at the judge's next pass, by %s", row.Holder, row.Subject.Text(), row.Lease, row.Cause) + briefWords(": ", row.Why),
+			fmt.Sprintf("%s loses %s (lease %s) at the judge's next pass, by %s", row.Holder, subjectText(row.Subject), row.Lease, row.Cause) + briefWords(": ", row.Why),
 			s.evidenceWords(row, story), s.doc.Judge.Text, alsoHeld(others),
 		}
 	case row.State == stateLive:
@@ -53,9 +53,9 @@ func (s *survey) lostText(row leaseRow, story *tenure) string {
 	if story != nil && story.Pending > 0 {
 		when = " " + s.when(story.Pending)
 	}
-	text := fmt.Sprintf("%s lost %s%s by %s (lease %s)", row.Holder, row.Subject.Text(), when, row.Cause, row.Lease)
+	text := fmt.Sprintf("%s lost %s%s by %s (lease %s)", row.Holder, subjectText(row.Subject), when, row.Cause, row.Lease)
 	if row.Cause == lease.ByRelease {
-		text = fmt.Sprintf("%s gave %s back%s (lease %s)", row.Holder, row.Subject.Text(), when, row.Lease)
+		text = fmt.Sprintf("%s gave %s back%s (lease %s)", row.Holder, subjectText(row.Subject), when, row.Lease)
 	}
 	return text + s.causeWords(row, story)
 }
@@ -66,7 +66,7 @@ func (s *survey) losingText(row leaseRow, story *tenure) string {
 	if story != nil && story.Pending > 0 {
 		when = " " + s.sinceWhen(story.Pending)
 	}
-	return fmt.Sprintf("%s is losing %s by %s%s (lease %s)", row.Holder, row.Subject.Text(), row.Cause, when, row.Lease) + s.causeWords(row, story)
+	return fmt.Sprintf("%s is losing %s by %s%s (lease %s)", row.Holder, subjectText(row.Subject), row.Cause, when, row.Lease) + s.causeWords(row, story)
 }
 
 // causeWords says what made the cause hold, where more is to be said than the evidence.
@@ -83,7 +83,7 @@ func (s *survey) causeWords(row leaseRow, story *tenure) string {
 }
 
 func (s *survey) holdsText(row leaseRow) string {
-	text := fmt.Sprintf("%s holds %s", row.Holder, row.Subject.Text())
+	text := fmt.Sprintf("%s holds %s", row.Holder, subjectText(row.Subject))
 	if row.Start != nil {
 		text += " " + s.sinceWhen(s.count(*row.Start))
 	}
@@ -99,7 +99,7 @@ func tokenWords(row leaseRow) string {
 
 // grantedText is a lease of which no ledger tells.
 func (s *survey) grantedText(row leaseRow) string {
-	text := fmt.Sprintf("%s was granted %s (lease %s%s)", row.Holder, row.Subject.Text(), row.Lease, tokenWords(row))
+	text := fmt.Sprintf("%s was granted %s (lease %s%s)", row.Holder, subjectText(row.Subject), row.Lease, tokenWords(row))
 	switch {
 	case s.view != nil:
 		return text + "; " + row.Why
