@@ -157,3 +157,27 @@ func TestTimelineOfNothing(t *testing.T) {
 	_, errs := w.must(t, 0, "timeline")
 	contains(t, errs, "tells of no lease")
 }
+
+// However narrow the terminal and whatever the stretch, the axis names at least two readings and what time it was.
+func TestTimelineHasAnAxis(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "/srv/shared/project", "someone@some.host", ""))
+	w.must(t, 0, "judge --once")
+	for _, ms := range []int64{700, 5100, 11_000, 700_000} {
+		w.clock.run(ms)
+		appendTo(t, w.factsOf("someone@some.host"), renewalOf("L1"))
+		w.must(t, 0, "judge --once")
+		for _, width := range []int{40, 50, 60, 70, 80, 200} {
+			w.Size = func() (int, int) { return width, 24 }
+			out, _ := w.must(t, 0, "timeline")
+			lines := strings.Split(out, "\n")
+			if readings := strings.Fields(lines[2]); !strings.Contains(lines[1], "-+") || len(readings) < 2 {
+				t.Errorf("%d ms, at %d columns:\n%s", ms, width, out)
+			}
+			if width >= 60 && strings.Count(lines[3], "≈ 03:") < 2 {
+				t.Errorf("%d ms, no times of day at %d columns:\n%s", ms, width, out)
+			}
+		}
+	}
+}

@@ -154,24 +154,43 @@ func cellColour(cell byte) string {
 	return "\x1b[32m" // green
 }
 
-// axis is the readings below the bars, and the times of day below them where those were noted.
+// axis is the readings below the bars, and the times of day below them where those were noted: round ones, or where
+// there is no room for two of those, the edges.
 func (ch *chart) axis(room int) []string {
-	line, readings, clocks := bytes.Repeat([]byte{'-'}, room), "", ""
-	put := func(text string, at int, mark string) string {
-		if at < cellWidth(text)+2 && text != "" || at+cellWidth(mark) > room {
-			return text
-		}
-		return padCells(text, at) + mark
+	marks := ch.marks(max(2, room/14))
+	lines, put := ch.axisOf(marks, room)
+	if put < 2 {
+		lines, _ = ch.axisOf([]int64{ch.from, ch.to}, room)
 	}
-	for _, reading := range ch.marks(max(2, room/14)) {
+	return lines
+}
+
+// axisOf marks readings, and says how many of them it had room to name.
+func (ch *chart) axisOf(marks []int64, room int) (lines []string, named int) {
+	line, readings, clocks := bytes.Repeat([]byte{'-'}, room), "", ""
+	for _, reading := range marks {
 		at := ch.column(reading, room)
 		line[at] = '+'
-		readings, clocks = put(readings, at, ch.reading(reading)), put(clocks, at, ch.clock(reading))
+		if text := putCells(readings, at, ch.reading(reading), room); text != readings {
+			readings = text
+			named++
+		}
+		clocks = putCells(clocks, at, ch.clock(reading), room)
 	}
 	if clocks == "" {
-		return []string{string(line), readings}
+		return []string{string(line), readings}, named
 	}
-	return []string{string(line), readings, clocks}
+	return []string{string(line), readings, clocks}, named
+}
+
+// putCells appends a mark to a line at a column, or before it where it would not fit in; not at all where something
+// is in its way.
+func putCells(text string, at int, mark string, room int) string {
+	at = min(at, room-cellWidth(mark))
+	if at < 0 || text != "" && at < cellWidth(text)+2 {
+		return text
+	}
+	return padCells(text, at) + mark
 }
 
 // padCells pads a text to so many columns.
