@@ -143,6 +143,40 @@ func (l historyLine) kept() historyLine {
 	return l
 }
 
+// leastRun is how many renewals in a row are shown as one.
+const leastRun = 4
+
+// factRows are facts for people, with long runs of renewals that differ in nothing but their positions in one row.
+func factRows(facts []historyLine) [][]string {
+	var rows [][]string
+	for len(facts) > 0 {
+		first, run := &facts[0], 1
+		for run < len(facts) && first.likeRenewal(&facts[run]) {
+			run++
+		}
+		if run < leastRun {
+			rows, facts = append(rows, []string{first.Medium, first.position(), first.author(), first.Kind, first.Brief, first.verdictText()}), facts[1:]
+			continue
+		}
+		verdict := first.verdictText()
+		if first.Counts {
+			verdict = "all count"
+		}
+		rows = append(rows, []string{
+			first.Medium, first.position() + " to " + facts[run-1].position(), first.author(), first.Kind, counted(run, "renewal") + " of " + first.Brief, verdict,
+		})
+		facts = facts[run:]
+	}
+	return rows
+}
+
+// likeRenewal says that a line is a renewal, and another one of the same lease by the same author on the same
+// medium that is judged alike.
+func (l *historyLine) likeRenewal(next *historyLine) bool {
+	return l.fact.Kind == lease.Renewal && next.fact.Kind == lease.Renewal && l.Medium == next.Medium && l.author() == next.author() &&
+		l.Brief == next.Brief && l.Verdict == next.Verdict && l.Why == next.Why
+}
+
 // leaseText is a lease in a few lines, for people.
 func (s *survey) leaseText(row *leaseRow) []string {
 	lines := []string{

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -88,5 +89,27 @@ func TestInspectShowsTheHistory(t *testing.T) {
 	}
 	if strings.Contains(out, "P0") || strings.Contains(out, "L0") {
 		t.Errorf("what others are about is in\n%s", out)
+	}
+}
+
+// Renewals that differ in nothing are one row for people, however many, and what differs is not lost between them.
+func TestInspectFoldsRenewals(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "build", "alice", ""))
+	for range 90 {
+		appendTo(t, w.factsOf("alice"), renewalOf("L1"))
+	}
+	appendTo(t, w.factsOf("alice"), releaseOf("L1"), renewalOf("L1"), renewalOf("L1"), renewalOf("L1"))
+	appendTo(t, w.factsOf("bob"), renewalOf("L1"), renewalOf("L1"), renewalOf("L1"), renewalOf("L1"), releaseOf("L1"))
+	w.must(t, 0, "judge --once")
+	facts := w.inspected(t, "L1").only(t).Facts
+	if len(facts) != 101 {
+		t.Errorf("%d facts for programs", len(facts))
+	}
+	out, _ := w.must(t, 0, "inspect L1")
+	says(t, out, fmt.Sprintf("%v to %v", *facts[2].Position, *facts[91].Position), "all count", "4 renewals of L1              wrong author: bob wrote this renewal, and the lease is alice's")
+	if n := strings.Count(out, "its holder had released the lease before"); n != 3 || strings.Count(out, "90 renewals") != 1 || strings.Contains(out, "3 renewals") {
+		t.Errorf("three after the release are shown %d times:\n%s", n, out)
 	}
 }

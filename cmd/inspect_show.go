@@ -77,9 +77,7 @@ func (s *survey) histories() ([]byte, error) {
 			buf.WriteString(escape(line) + "\n")
 		}
 		facts := table{Header: []string{"MEDIUM", "POSITION", "AUTHOR", "KIND", "FACT", "VERDICT"}}
-		for _, l := range row.Facts {
-			facts.Rows = append(facts.Rows, []string{l.Medium, l.position(), l.author(), l.Kind, l.Brief, l.verdictText()})
-		}
+		facts.Rows = factRows(row.Facts)
 		text, err := orNothing("no fact about it is retained", facts)
 		if err != nil {
 			return nil, err
