@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,29 +100,22 @@ func (c *Composition) liveLease(ctx context.Context, j *judge.Judge, word string
 	case 1:
 		return begun[0], nil
 	case 0:
-		hint, err := c.liveBeside(ctx, rows, word)
-		if err != nil {
-			return "", err
-		}
-		return "", fail(exitNothingHeld, hint, "no live lease %s", wordText(word))
+		return "", c.notLive(ctx, rows, word)
 	}
 	return "", fail(exitNothingHeld, "write more of it", "several live leases begin with %q: %s", word, strings.Join(begun, ", "))
 }
 
-// liveBeside names what is live on the subject that a word stands for: that of a lease that was granted under
-// that id once, or the word itself.
-func (c *Composition) liveBeside(ctx context.Context, rows []judge.Row, word string) (string, error) {
-	subjects := map[string]bool{word: true}
-	m, err := c.grantorStream()
+// notLive is that no lease of that id is live (exit 3): whether it has lapsed, and by which cause; and what is live on
+// the subject that the word stands for, which is that of a lease that was granted under that id once, or the word
+// itself.
+func (c *Composition) notLive(ctx context.Context, rows []judge.Row, word string) error {
+	granted, lapsed, err := c.once(ctx, word)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if _, err := c.readGrantor(ctx, m, "", func(f lease.Fact) {
-		if f.Kind == lease.Grant && strings.HasPrefix(f.Lease, word) {
-			subjects[f.Subject.Text()] = true
-		}
-	}); err != nil {
-		return "", err
+	subjects := map[string]bool{word: true}
+	for _, f := range granted {
+		subjects[f.Subject.Text()] = true
 	}
 	var live []string
 	for _, row := range rows {
@@ -129,10 +123,42 @@ func (c *Composition) liveBeside(ctx context.Context, rows []judge.Row, word str
 			live = append(live, fmt.Sprintf("%s on %s, held by %s", row.Lease, subjectText(row.Subject), row.Holder))
 		}
 	}
-	if len(live) == 0 {
-		return "daolease inspect shows what is live", nil
+	hint := "daolease inspect shows what is live"
+	if len(live) > 0 {
+		hint = "live is " + strings.Join(live, "; ")
 	}
-	return "live is " + strings.Join(live, "; "), nil
+	if len(granted) == 1 && len(lapsed) == 1 {
+		if len(live) == 0 {
+			hint = "there is nothing left to revoke, and nobody has its subject now; daolease why " + shellQuote(lapsed[0].Lease) + " says how it ended"
+		}
+		return fail(exitNothingHeld, hint, "lease %s on %s, which %s held, has lapsed already, by %s",
+			wordText(lapsed[0].Lease), subjectText(granted[0].Subject), granted[0].Holder, lapsed[0].Cause)
+	}
+	return fail(exitNothingHeld, hint, "no live lease %s", wordText(word))
+}
+
+// once is what was granted on the grantor's stream under ids that begin with a word, or under that id, and the records
+// of the ends of those.
+func (c *Composition) once(ctx context.Context, word string) (granted, lapsed []lease.Fact, err error) {
+	m, err := c.grantorStream()
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = c.readGrantor(ctx, m, "", func(f lease.Fact) {
+		switch {
+		case !strings.HasPrefix(f.Lease, word):
+		case f.Kind == lease.Grant && !slices.ContainsFunc(granted, func(g lease.Fact) bool { return g.Lease == f.Lease }):
+			granted = append(granted, f)
+		case f.Kind == lease.Lapsed && !slices.ContainsFunc(lapsed, func(g lease.Fact) bool { return g.Lease == f.Lease }):
+			lapsed = append(lapsed, f)
+		}
+	})
+	exactly := func(f lease.Fact) bool { return f.Lease == word }
+	if slices.ContainsFunc(granted, exactly) {
+		other := func(f lease.Fact) bool { return !exactly(f) }
+		granted, lapsed = slices.DeleteFunc(granted, other), slices.DeleteFunc(lapsed, other)
+	}
+	return granted, lapsed, err
 }
 
 // awaitGone waits until the judge has let a lease go. When it has not in time, exit 11 says that an attempt to
