@@ -78,8 +78,7 @@ func (a *App) completing(sources ...func(context.Context, *Composition) []candid
 		seen := map[string]bool{}
 		for _, source := range sources {
 			for _, one := range source(ctx, c) {
-				// A word that a shell would have to quote is offered in as many ways as there are shells.
-				if seen[one.word] || !strings.HasPrefix(one.word, word) || shellQuote(one.word) != one.word || len(list) >= mostCandidates {
+				if seen[one.word] || !strings.HasPrefix(one.word, word) || !offerable(one.word) || len(list) >= mostCandidates {
 					continue
 				}
 				seen[one.word] = true
@@ -88,6 +87,17 @@ func (a *App) completing(sources ...func(context.Context, *Composition) []candid
 		}
 		return list, directive
 	}
+}
+
+// offerable says that a word may be offered. Holders choose subjects, and bash puts what several candidates have in
+// common on the line as it is: of what a shell would have to quote only a single blank here and there is harmless.
+func offerable(word string) bool {
+	for part := range strings.SplitSeq(word, " ") {
+		if part == "" || shellQuote(part) != part {
+			return false
+		}
+	}
+	return true
 }
 
 // liveLeases are the leases that are live as the ledger was last written, else those that the media show no end of.

@@ -25,7 +25,8 @@ func (w *fakeWorld) offered(t *testing.T, args ...string) string {
 func TestCompletionOffersWhatThereIs(t *testing.T) {
 	w := newFakeWorld(t)
 	w.composition(t, "subjects:\n  - match: printer\n    reclaim: none\n  - match: \"*\"\n    reclaim: none\n    answer: never\n")
-	appendTo(t, w.grantorFacts(), writtenGrant("L1", "build", "alice", ""), writtenGrant("L2", "other", "bob", ""), writtenGrant("M3", "$(touch pwn)", "bob", ""))
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", "build", "alice", ""), writtenGrant("L2", "other", "bob", ""), writtenGrant("M3", "$(touch pwn)", "bob", ""),
+		writtenGrant("N4", "live one", "bob", ""), writtenGrant("O5", " x", "bob", ""))
 	appendTo(t, w.factsOf("alice"), proposalFor("P1", "third", ""))
 	appendTo(t, w.factsOf("bob"), releaseOf("L2"))
 	before := treeOf(t, w.dir())
@@ -43,14 +44,14 @@ func TestCompletionOffersWhatThereIs(t *testing.T) {
 		"log --medium b": "bob bob/ticks", "log ": "", "renew L1 ": "",
 	}
 	check(always)
-	check(map[string]string{"renew ": "L1 L2 M3", "inspect ": "L1 L2 M3 build other", "propose ": "build other printer"})
+	check(map[string]string{"renew ": "L1 L2 M3 N4 O5", "inspect ": "L1 L2 M3 N4 O5 build other live one", "propose ": "build other live one printer"})
 	if now := treeOf(t, w.dir()); now != before {
 		t.Errorf("completing has changed\n%s\nto\n%s", before, now)
 	}
 	w.must(t, 0, "judge --once")
 	before = treeOf(t, w.dir())
 	check(always)
-	check(map[string]string{"release L": "L1", "revoke --reason x ": "L1 M3", "why b": "build", "renew --subject ": "build", "grant p": "printer", "grant x ": "alice bob"})
+	check(map[string]string{"release L": "L1", "revoke --reason x ": "L1 M3 N4 O5", "why b": "build", "why l": "live one", "renew --subject ": "build live one", "grant p": "printer", "grant x ": "alice bob"})
 	if now := treeOf(t, w.dir()); now != before {
 		t.Errorf("completing has changed\n%s\nto\n%s", before, now)
 	}

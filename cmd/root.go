@@ -77,6 +77,7 @@ func newRootCmd(app *App) *cobra.Command {
 	root.SetCompletionCommandGroupID(groupAnyone)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	completeBlanks(app, root)
 	completions(app, root)
 	refuseBare(root)
 	return root
