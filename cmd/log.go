@@ -55,6 +55,9 @@ is not known. This is a reader's judgement; a judge may have read facts of diffe
 On a terminal what does not count is coloured: dim for what is ignored, yellow for a wrong author and what is
 inadmissible, red for what is damaged, undecodable or defective, and for gaps.
 
+Where filters let nothing through, it is said on stderr which of them nothing here meets; that is no failure. With -f
+the medium of a holder who is still to come is waited for.
+
 log changes nothing. With --raw the lines of one medium are printed byte for byte; on a terminal control
 characters in them are escaped.`,
 		Example: `  daolease log                       # every fact
