@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func pages(t *testing.T) map[string][]byte {
 		if err := doc.GenMan(cmd, &header, &page); err != nil {
 			t.Fatal(err)
 		}
-		made[name+".1"] = withExitStatus(page.Bytes(), cmd)
+		made[name+".1"] = withExitStatus(linted(page.Bytes()), cmd)
 		if more := seeAlso()[cmd.Name()]; len(more) > 0 {
 			text := bytes.TrimRight(made[name+".1"], "\n")
 			for _, page := range more {
@@ -96,6 +97,14 @@ func topicPage(name string, cmd *cobra.Command) []byte {
 	}
 	b.WriteString(".fi\n.SH SEE ALSO\n\\fBdaolease(1)\\fP\n")
 	return b.Bytes()
+}
+
+// linted is a generated page as mandoc has no objection to it: with options as tagged paragraphs, not behind tabs, and
+// the date in full.
+func linted(page []byte) []byte {
+	text := strings.Replace(string(page), `"`+manDate().Format("Jan 2006")+`"`, `"`+manDate().Format("2006-01-02")+`"`, 1)
+	text = regexp.MustCompile(`(?m)^(?:\.PP\n)?(.+\n)\t`).ReplaceAllString(text, ".TP\n$1")
+	return []byte(text)
 }
 
 // withExitStatus puts EXIT STATUS where a reader looks for it: before SEE ALSO.
