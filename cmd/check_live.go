@@ -44,8 +44,8 @@ func (k *checker) passing(s *survey) {
 // reclaims checks for procedures that failed.
 func (k *checker) reclaims(s *survey) {
 	for _, row := range s.view.Rows() {
-		if row.Reclaim.Attempts == 0 || row.Reclaim.OK || row.Reclaim.Error == "" {
-			continue
+		if row.Reclaim.Attempts == 0 || row.Reclaim.OK || row.Reclaim.Error == "" || s.revoked[row.Lease].Reclaimed {
+			continue // or it was taken back by hand, which is still to be recorded
 		}
 		k.problem("lease "+row.Lease,
 			fmt.Sprintf("mend the procedure; or take %s back by hand and say so: daolease revoke %s --reclaimed --reason T", subjectText(row.Subject), shellQuote(row.Lease)),

@@ -80,7 +80,7 @@ func (s *survey) look(ctx context.Context) error {
 	}
 	s.view, s.doc.Source, s.doc.AsOf = view, fromLedger, s.reading(s.asOf)
 	if s.revoked, err = s.comp.readRevocations(ctx); err != nil {
-		return err
+		s.warn("what the grantor has revoked cannot be read: %v", err)
 	}
 	var list []judge.Conclusion
 	s.report, list = view.Conclude(ctx, s.now)

@@ -89,6 +89,9 @@ func TestWhatWasTakenBackByHandIsToldSo(t *testing.T) {
 	w.must(t, 0, "revoke L1 --reclaimed --reason swapped")
 	w.must(t, 0, "revoke L2 --reason again")
 	says(t, w.told(t, "hooked"), "it was taken back by hand after its hook had failed twice: swapped; the judge's next pass records that")
+	if _, report, _ := w.run("check", "--live"); !strings.Contains(report, "of other failed twice") || strings.Contains(report, "of hooked failed") {
+		t.Errorf("check --live:\n%s", report)
+	}
 	writeFile(t, filepath.Join(w.dir(), "hooks", "take"), "#!/bin/sh\nexit 0\n", 0o755)
 	metrics := filepath.Join(w.dir(), "m.prom")
 	_, said := w.must(t, 0, "judge --once --metrics-file "+metrics)
