@@ -49,8 +49,8 @@ Without CMD the token is only checked and noted, and another may be honoured a m
 FILE holds the highest token in decimal digits and a newline, and nothing else. It is replaced by rename, so that a
 crash at any point leaves the old or the new, and never admits an older token. Where FILE is missing this is the
 first use, which is said. Anything else in it, an empty file included, admits nobody: write the highest token that
-is known to have been honoured into it, after looking at the resource. Neither file may be removed while the
-resource is in use. fence needs no composition, and asks nobody: it may run where daolease knows no other file.
+is known to have been honoured into it, after looking at the resource. A link is followed, and the lock lies beside
+what it names; a device, a FIFO or a folder is refused. Neither file may be removed while the resource is in use. fence needs no composition, and asks nobody: it may run where daolease knows no other file.
 
 Without CMD a stale token exits 3, and a lock not had in time 5. With CMD these are 122 and 124, and every other
 code is CMD's own, or that of a failure of fence: 1 and 2 as ever, 126 for a CMD that cannot be executed, 127 for
@@ -82,7 +82,10 @@ func runFence(ctx context.Context, app *App, o *fenceOptions, words []string, da
 	case len(words) > 1:
 		return usagef("a command stands after --: daolease fence TOKEN --state FILE -- CMD", "more than one TOKEN: %q", words)
 	}
-	g := guard{app: app, file: filepath.Clean(o.state)}
+	g, err := newGuard(app, filepath.Clean(o.state))
+	if err != nil {
+		return err
+	}
 	if o.show {
 		return g.show()
 	}
@@ -116,10 +119,20 @@ type guard struct {
 	file string
 }
 
+// newGuard is the guard of a file's state. A link is followed, since by another name the file would have another lock.
+// Nothing is made beside what is no file.
+func newGuard(app *App, file string) (guard, error) {
+	n, err := followed(file)
+	if err == nil {
+		return guard{app: app, file: n.path}, nil
+	}
+	return guard{}, fail(exitFailure, "nobody is admitted; --state names a regular file, or one that is not there yet", "--state %s: %w", file, reasonOf(err))
+}
+
 // highest is the highest token honoured. first says that there is no file: none has been.
 func (g guard) highest() (token int64, first bool, err error) {
 	if fi, err := os.Lstat(g.file); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-		// By another name it would have another lock.
+		// It was none before there was the lock.
 		return 0, false, fail(exitFailure, "name the file itself", "%s is a link", g.file)
 	}
 	token, err = readTokenFile(g.file)

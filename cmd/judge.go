@@ -31,7 +31,7 @@ func (o *judgeOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.adopt, "adopt", false, "the folder was moved while no judge ran: go on with its ledger")
 	f.BoolVar(&o.ledger, "ledger", false, "with --step: every live lease in each report")
 	f.BoolVar(&o.poll, "poll", false, "do not watch the folders for events")
-	f.StringVar(&o.metrics, "metrics-file", "", "write Prometheus metrics to this `file` after each pass")
+	f.StringVar(&o.metrics, "metrics-file", "", "replace this `file` by Prometheus metrics after each pass")
 	f.StringVar(&o.logFormat, "log-format", "text", "`form` of what is said on stderr: text, json")
 	_ = cmd.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	addOutput(cmd, &o.output, []string{"table", "json"})
@@ -86,6 +86,9 @@ procedures that it runs have ended.`,
 			if o.metrics != "" && o.dryRun {
 				return usagef("", "--dry-run makes no pass, so there is nothing to measure")
 			}
+			if err := o.metricsFile(); err != nil {
+				return err
+			}
 			c, err := find(app)
 			if err != nil {
 				return err
@@ -98,6 +101,17 @@ procedures that it runs have ended.`,
 	}
 	o.addFlags(cmd)
 	return cmd
+}
+
+// metricsFile refuses a file of metrics that cannot be replaced at each pass.
+func (o *judgeOptions) metricsFile() error {
+	if o.metrics == "" {
+		return nil
+	}
+	if _, err := followed(o.metrics); errors.Is(err, errNotReplaced) || errors.Is(err, errLinkToNothing) {
+		return usagef("the file is replaced after each pass: name one that is regular, or not there yet", "--metrics-file %s: %w", o.metrics, err)
+	}
+	return nil
 }
 
 func runJudge(ctx context.Context, app *App, c *Composition, o *judgeOptions) error {

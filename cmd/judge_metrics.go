@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -202,21 +200,12 @@ func reasonOf(err error) error {
 
 // write replaces the file at once, so that whoever reads it has the old or the new. It is not synced: after a
 // crash the next pass writes it anew.
-func (m *metrics) write(text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(m.path), "."+filepath.Base(m.path)+".*.tmp")
+func (m *metrics) write(app *App, text []byte) error {
+	file, err := followed(m.path)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), m.path)
+	return app.replaceNamed(file, text, false)
 }
 
 // writeMetrics writes what has been counted. That it cannot be written is said, and hinders nothing; judge --once says
@@ -226,7 +215,7 @@ func (s *sitting) writeMetrics() {
 		return
 	}
 	live, pending := s.judge.Count()
-	err := s.metrics.write(s.metrics.text(live, pending))
+	err := s.metrics.write(s.comp.app, s.metrics.text(live, pending))
 	if s.metrics.unwritten = err != nil; err != nil {
 		s.teller.once("metrics", "the metrics could not be written to %s: %v", s.metrics.path, reasonOf(err))
 		return

@@ -46,7 +46,7 @@ timeline changes nothing of the composition.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.svg, "svg", "", "write a self-contained SVG picture to this `file` (- is stdout)")
+	f.StringVar(&o.svg, "svg", "", "write a self-contained SVG picture to this `file` (- is stdout); a device or FIFO is written into")
 	f.StringVar(&o.subject, "subject", "", "only subjects that match this `pattern` (\"*\": all; else * not across /, ** across)")
 	addSpan(f, &o.since, "since", "only the last `span` up to the newest reading", false)
 	return cmd
@@ -77,7 +77,7 @@ func timeline(ctx context.Context, c *Composition, o *timelineOptions) error {
 		}
 		path = filepath.Join(cwd, path)
 	}
-	if err := c.app.replaceFile(path, chart.picture(), 0o644); err != nil {
+	if err := c.app.writeNamed(path, chart.picture()); err != nil {
 		return fail(exitFailure, "--svg - writes it to stdout", "the picture could not be written to %s: %w", o.svg, reasonOf(err))
 	}
 	return nil
