@@ -42,7 +42,8 @@ func TestJudgeTwoHoldersOneSlot(t *testing.T) {
 		}
 	}
 	waiting.ends(0)
-	second := strings.TrimSpace(waiting.said.String())
+	said := strings.Fields(waiting.said.String()) // what it waited for comes before the lease
+	second := said[len(said)-1]
 	w.want(3, as("alice", "renew", short), "propose anew")
 	if got := w.of("lapsed")[short]; len(got) != 1 || got[0].Cause != "silence" {
 		t.Errorf("the records of the first lease: %v", got)

@@ -26,7 +26,7 @@ type quest struct {
 	waiter *waiter
 	began  time.Time
 	at     stream.Cursor // on the grantor's stream: the end of the last look
-	inWay  string        // who was in the way when it was last refused, for the message at the end
+	inWay  string        // who or what was seen in the way; empty: not said yet
 	asked  stream.Cursor // where that was when the newest proposal was made
 	rival  string        // the newest lease on the subject that was seen granted, and not seen to lapse
 	passed int           // how often another was granted what this one waited for
@@ -71,10 +71,10 @@ func (a *quest) obtain(ctx context.Context) (leaseView, error) {
 			return view, err
 		}
 		if a.refused = &p; !a.wait.Given || !retriable(p.Reason) {
-			return leaseView{}, a.comp.refusedError(id, &p, a.name)
+			return leaseView{}, a.comp.refusedError(id, &p, a.name, a.refusal(ctx, &p))
 		}
 		if err := a.freed(over, id, &p); err != nil {
-			return leaseView{}, ended(err, "", "gave up after %s: %s", formatSpan(a.wait.D), a.inWay)
+			return leaseView{}, a.gaveUp(ctx, err, &p)
 		}
 	}
 }

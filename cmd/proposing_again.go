@@ -19,7 +19,7 @@ const (
 
 // freed waits until it makes sense to propose again: when the lease in the way lapses, else after a while.
 func (a *quest) freed(ctx context.Context, id string, p *lease.Proposed) error {
-	a.inWay = refusalText(p, a.name)
+	a.sayWaiting(ctx, p)
 	if p.Reason == judge.RefusedStale {
 		return pause(ctx, a.comp.Config.Cadence)
 	}

@@ -13,8 +13,8 @@ func retriable(reason string) bool {
 	return reason == judge.RefusedBusy || reason == judge.RefusedLimit || reason == judge.RefusedStale
 }
 
-// refusedError is a proposal that was refused (exit 4).
-func (c *Composition) refusedError(id string, p *lease.Proposed, name string) error {
+// refusedError is a proposal that was refused (exit 4), with why that was.
+func (c *Composition) refusedError(id string, p *lease.Proposed, name, why string) error {
 	hint := ""
 	switch {
 	case p.Reason == judge.RefusedSubject:
@@ -34,7 +34,7 @@ func (c *Composition) refusedError(id string, p *lease.Proposed, name string) er
 	default:
 		hint = "whether it is worth to propose anew, the grantor knows"
 	}
-	return fail(exitRefused, hint, "proposal %s was refused: %s", id, refusalText(p, name))
+	return fail(exitRefused, hint, "proposal %s was refused: %s", id, why)
 }
 
 // maxPatterns is how many patterns a hint names.

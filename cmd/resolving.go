@@ -169,7 +169,7 @@ func (t *turn) byProposal(id string) (string, error) {
 	p := t.h.State.Proposed[id]
 	switch {
 	case p.Answer == lease.Refused:
-		return "", t.comp.refusedError(id, p, t.name)
+		return "", t.comp.refusedError(id, p, t.name, refusalText(p, t.name))
 	case p.Answer == lease.Granted && t.h.State.Leases[p.Lease] != nil:
 		return p.Lease, nil
 	case p.Answer == lease.Granted:

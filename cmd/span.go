@@ -128,6 +128,14 @@ func (s *spanFlag) String() string {
 	return formatSpan(s.D)
 }
 
+// bound is the span where one bounds a wait; empty where it is for ever.
+func (s *spanFlag) bound() string {
+	if s.Inf || !s.Given {
+		return ""
+	}
+	return formatSpan(s.D)
+}
+
 // Type names the value in help texts.
 func (s *spanFlag) Type() string { return "span" }
 
