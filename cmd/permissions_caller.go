@@ -40,13 +40,19 @@ func (c *Composition) callerIsHolder(name string) error {
 	return refuseFindings(exitRefused, c.checkHolderSide(name))
 }
 
-// callerOwns refuses a caller who is neither root nor the owner, with the line that works.
+// callerOwns refuses a caller who is neither root nor the owner, with the line that works where that is meant. as is
+// the holder that one wants to be, or empty.
 func (c *Composition) callerOwns(fi fs.FileInfo, what, as string) error {
 	owner, _ := ownerOf(fi)
 	if !hasOwners || c.app.UID == 0 || c.app.UID == owner {
 		return nil
 	}
-	return fail(exitRefused, c.sudoLine(owner, as), "%s belongs to %s, and you are %s", what, c.app.userLabel(owner), c.app.userLabel(c.app.UID))
+	hint := c.sudoLine(owner, as)
+	if as != "" && owner == 0 {
+		// The line would have one act as a holder that root is, and not do what is one's own task.
+		hint = fmt.Sprintf("ask %s, whose holder it is, or be another holder with --as", c.app.userLabel(owner))
+	}
+	return fail(exitRefused, hint, "%s belongs to %s, and you are %s", what, c.app.userLabel(owner), c.app.userLabel(c.app.UID))
 }
 
 // sudoLine is this command line as the owner has to give it. Sudo drops the environment, and another user has

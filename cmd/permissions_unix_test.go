@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -227,6 +228,15 @@ func TestCallers(t *testing.T) {
 	wantExit(t, c.callerIsGrantor(), exitRefused, "sudo -u alice daolease -C "+c.Dir+" judge -- --as z")
 	chown(t, 4242, c.grantorDir())
 	wantExit(t, c.callerIsGrantor(), exitRefused, "uid 4242", "sudo -u '#4242'")
+
+	// What root holds is no task of others; what root grants may be theirs to do as root.
+	chown(t, 0, c.grantorDir(), c.holderDir("al"))
+	err := c.callerIsHolder("al")
+	wantExit(t, err, exitRefused, `holder "al" belongs to `, ", whose holder it is, or be another holder with --as")
+	if coded := new(exitError); errors.As(err, &coded) && strings.Contains(coded.hint, "sudo") {
+		t.Error(coded.hint)
+	}
+	wantExit(t, c.callerIsGrantor(), exitRefused, "sudo -u ")
 }
 
 // What root creates gets the owner of the folder it lies in.
