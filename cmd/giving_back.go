@@ -14,7 +14,7 @@ func (t *turn) settle(ctx context.Context) {
 	for _, id := range t.h.ToRelease() {
 		held := t.h.State.Leases[id]
 		if held.Late {
-			t.sayOnce("lease %s on %s was granted too late: its bound had passed when it was seen; it is released", id, subjectText(held.Subject))
+			t.sayOnce("lease %s on %s was granted too late: its bound had passed when it was seen; it is released", id, shortened(subjectText(held.Subject)))
 		}
 		if err := t.release(ctx, id); err != nil {
 			t.sayOnce("releasing lease %s: %v", id, err)

@@ -11,7 +11,7 @@ import (
 
 // runHold asks for a lease, runs the command under it, and gives it back (SPEC 9, hold).
 func runHold(ctx context.Context, app *App, o *holdOptions, word string, argv []string) error {
-	subject, err := readSubject(word, o.asJSON)
+	subject, err := readNew(word, o.asJSON)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (a *quest) refusal(ctx context.Context, p *lease.Proposed) string {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookingMost)
 		defer cancel()
 		if ended := a.comp.endedInTheWay(ctx, p); ended != "" {
-			return fmt.Sprintf("busy: lease %s on %s is not taken back yet: %s", p.By, p.Subject.Text(), ended)
+			return fmt.Sprintf("busy: lease %s on %s is not taken back yet: %s", p.By, shortened(p.Subject.Text()), ended)
 		}
 	}
 	return refusalText(p, a.name)
@@ -114,5 +114,5 @@ func (a *quest) wayHint(p *lease.Proposed) string {
 	if p.Reason != judge.RefusedBusy {
 		return ""
 	}
-	return "daolease why " + subjectWords(p.Subject) + " says who has it, and how taking it back goes"
+	return "daolease why " + wordsFor(p) + " says who has it, and how taking it back goes"
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/daolease/daolease/pkg/judge"
+	"github.com/daolease/daolease/pkg/lease"
 )
 
 // teller says on stderr what a judge does: conclusions, conditions when they begin and when they end, and damage
@@ -99,7 +100,7 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 	for _, id := range r.Granted {
 		if row, live := j.Row(id); live {
 			t.done("granted", []slog.Attr{slog.String("lease", id), slog.String("subject", row.Subject.Text()), slog.String("holder", row.Holder)},
-				"granted %s on %q to %s for %v", escape(id), row.Subject.Text(), escape(row.Holder), row.Duration)
+				"granted %s on %q to %s for %v", escape(id), shortened(row.Subject.Text()), escape(row.Holder), row.Duration)
 		}
 	}
 	t.refusals(r)
@@ -107,19 +108,28 @@ func (t *teller) report(j *judge.Judge, r *judge.Report) {
 		attrs := []slog.Attr{
 			slog.String("lease", c.Lease), slog.String("subject", c.Subject), slog.String("cause", string(c.Cause)), slog.Int("attempt", c.Attempt),
 		}
-		switch {
+		switch subject := shortened(c.Subject); {
 		case c.OK && t.byHand(c.Lease):
-			t.done("reclaimed", attrs, "%q of lease %s (%s) was taken back by hand%s", c.Subject, c.Lease, c.Cause, afterFailures(try{Count: c.Attempt}))
+			t.done("reclaimed", attrs, "%q of lease %s (%s) was taken back by hand%s", subject, c.Lease, c.Cause, afterFailures(try{Count: c.Attempt}))
 		case c.OK:
-			t.done("reclaimed", attrs, "took back %q of lease %s (%s)", c.Subject, c.Lease, c.Cause)
+			t.done("reclaimed", attrs, t.takenBack(&c), subject, c.Lease, c.Cause)
 		default:
-			t.event("reclaim failed", append(attrs, slog.String("error", c.Error)), "lease %s stays pending (%s): attempt %d to take back %q: %s", c.Lease, c.Cause, c.Attempt, c.Subject, c.Error)
+			t.event("reclaim failed", append(attrs, slog.String("error", c.Error)), "lease %s stays pending (%s): attempt %d to take back %q: %s", c.Lease, c.Cause, c.Attempt, subject, c.Error)
 		}
 	}
 	for _, e := range r.Lapsed {
 		t.done("lapsed", []slog.Attr{slog.String("lease", e.Lease), slog.String("cause", string(e.Cause))}, "lapsed %s by %s", escape(e.Lease), e.Cause)
 	}
 	t.unsaid()
+}
+
+// takenBack is how it is said that a subject is free, of the subject, the lease and the cause. Where no procedure is
+// configured none has run, and only the record is to follow.
+func (t *teller) takenBack(c *judge.Reclaim) string {
+	if rule, found := t.comp.Config.rule(lease.StringSubject(c.Subject)); found && len(rule.Reclaim) == 0 {
+		return "no procedure is to take back %q of lease %s (%s): its end is only recorded"
+	}
+	return "took back %q of lease %s (%s)"
 }
 
 func (t *teller) conditions(r *judge.Report) {

@@ -52,3 +52,16 @@ func TestCheckAsksOnceForAUser(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing takes a subject back it is not said that it was taken back.
+func TestJudgeOfNoProcedure(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	appendTo(t, w.grantorFacts(), writtenGrant("L1", strings.Repeat("s", 300), "bob", ""))
+	appendTo(t, w.factsOf("bob"), releaseOf("L1"))
+	_, errs := w.must(t, 0, "judge --once")
+	says(t, errs, `no procedure is to take back "`+strings.Repeat("s", quotedMost)+`…" of lease L1 (release): its end is only recorded`, "lapsed L1 by release")
+	if strings.Contains(errs, "took back") {
+		t.Error(errs)
+	}
+}

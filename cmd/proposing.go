@@ -95,13 +95,13 @@ func (a *quest) clear(ctx context.Context) (leases []string, err error) {
 		leases, proposals = t.h.Leftover(a.subject)
 		a.at = t.h.State.Cursor
 		for _, id := range leases {
-			a.app.say("releasing lease %s on %s, which notes name that are void", id, subjectText(a.subject))
+			a.app.say("releasing lease %s on %s, which notes name that are void", id, shortened(subjectText(a.subject)))
 			if err := t.release(ctx, id); err != nil {
 				return err
 			}
 		}
 		for _, id := range proposals {
-			a.app.say("withdrawing proposal %s on %s, which notes name that are void", id, subjectText(a.subject))
+			a.app.say("withdrawing proposal %s on %s, which notes name that are void", id, shortened(subjectText(a.subject)))
 			if err := t.withdraw(ctx, id); err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ func (c *Composition) refusedError(id string, p *lease.Proposed, name, why strin
 	case p.Reason == judge.RefusedBusy && p.HeldBy == name:
 		hint = fmt.Sprintf("you hold it yourself: daolease renew %s, or daolease release %s; once released, --wait D proposes again when that is recorded", p.By, p.By)
 	case p.Reason == judge.RefusedBusy:
-		hint = "--wait D proposes again until it is granted; daolease why " + subjectWords(p.Subject) + " says who has it"
+		hint = "--wait D proposes again until it is granted; daolease why " + wordsFor(p) + " says who has it"
 	case p.Reason == judge.RefusedLimit:
 		hint = "daolease inspect --holder " + name + " shows them: release one; or --wait D proposes again until it is granted"
 	case retriable(p.Reason):
@@ -35,6 +35,15 @@ func (c *Composition) refusedError(id string, p *lease.Proposed, name, why strin
 		hint = "whether it is worth to propose anew, the grantor knows"
 	}
 	return fail(exitRefused, hint, "proposal %s was refused: %s", id, why)
+}
+
+// wordsFor are words for why that name what a proposal was about: the subject, or, where that is too long to be typed,
+// the lease in the way.
+func wordsFor(p *lease.Proposed) string {
+	if p.By != "" && len(p.Subject.Text()) > quotedMost {
+		return shellQuote(p.By)
+	}
+	return subjectWords(p.Subject)
 }
 
 // maxPatterns is how many patterns a hint names.
@@ -74,13 +83,13 @@ func refusalText(p *lease.Proposed, name string) string {
 			who = "another holder"
 		}
 		if p.By == "" {
-			return fmt.Sprintf("busy: %s holds %s", who, subjectText(p.Subject))
+			return fmt.Sprintf("busy: %s holds %s", who, shortened(subjectText(p.Subject)))
 		}
-		return fmt.Sprintf("busy: %s holds lease %s on %s", who, p.By, subjectText(p.Subject))
+		return fmt.Sprintf("busy: %s holds lease %s on %s", who, p.By, shortened(subjectText(p.Subject)))
 	case judge.RefusedSubject:
-		return fmt.Sprintf("subject: nothing is granted on %s here", subjectText(p.Subject))
+		return fmt.Sprintf("subject: nothing is granted on %s here", shortened(subjectText(p.Subject)))
 	case judge.RefusedHolder:
-		return fmt.Sprintf("holder: nothing is granted to %s on %s", name, subjectText(p.Subject))
+		return fmt.Sprintf("holder: nothing is granted to %s on %s", name, shortened(subjectText(p.Subject)))
 	case judge.RefusedShort:
 		return "short: so short a duration cannot be judged; it must be at least twice the cadence plus the tolerance"
 	case judge.RefusedLimit:

@@ -41,6 +41,17 @@ func readSubject(word string, asJSON bool) (lease.Subject, error) {
 	return subject, nil
 }
 
+// readNew reads a subject that is to be asked for. What is granted nowhere is refused before anything is written.
+func readNew(word string, asJSON bool) (lease.Subject, error) {
+	subject, err := readSubject(word, asJSON)
+	if err == nil {
+		if wrong := nameable(subject); wrong != nil {
+			err = usagef("", "nothing is granted on it: %w", wrong)
+		}
+	}
+	return subject, err
+}
+
 // readWanted reads which lease a command line names. DAOLEASE_LEASE stands in for an id that is not given.
 func (a *App) readWanted(args []string, subject string, hasSubject, asJSON bool) (wanted, error) {
 	switch {

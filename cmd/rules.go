@@ -50,6 +50,19 @@ func (r *SubjectRule) admitsHolder(name string) bool {
 // with a slash, or that a pattern had to match, is a path: another spelling of the same path would be
 // another subject, so only the plain spelling is admitted.
 func (c *Config) admissible(subject lease.Subject) error {
+	if err := nameable(subject); err != nil || !subject.IsString() {
+		return err
+	}
+	text := subject.Text()
+	r, found := c.rule(subject)
+	if strings.HasPrefix(text, "/") || found && r.subject.wild {
+		return plainPath(text)
+	}
+	return nil
+}
+
+// nameable refuses a subject that no configuration grants, so that nothing need be written to find that out.
+func nameable(subject lease.Subject) error {
 	text := subject.Text()
 	switch {
 	case subject.IsZero():
@@ -57,13 +70,7 @@ func (c *Config) admissible(subject lease.Subject) error {
 	case len(text) > maxSubject:
 		return fmt.Errorf("the subject has %d bytes, more than %d", len(text), maxSubject)
 	case strings.ContainsFunc(text, unicode.IsControl):
-		return errors.New("the subject has control characters in it")
-	case !subject.IsString():
-		return nil
-	}
-	r, found := c.rule(subject)
-	if strings.HasPrefix(text, "/") || found && r.subject.wild {
-		return plainPath(text)
+		return fmt.Errorf("the subject %q has control characters in it", shortened(text))
 	}
 	return nil
 }
@@ -73,9 +80,9 @@ func plainPath(path string) error {
 	for _, segment := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
 		switch segment {
 		case "":
-			return fmt.Errorf("%q has an empty segment or a trailing slash", path)
+			return fmt.Errorf("%q has an empty segment or a trailing slash", shortened(path))
 		case ".", "..":
-			return fmt.Errorf("%q has a segment %q", path, segment)
+			return fmt.Errorf("%q has a segment %q", shortened(path), segment)
 		}
 	}
 	return nil

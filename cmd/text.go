@@ -78,6 +78,21 @@ func wordText(word string) string {
 	return escape(word)
 }
 
+// quotedMost is how many characters of a name a message quotes at most.
+const quotedMost = 80
+
+// shortened is the beginning of a text that is too long for a message.
+func shortened(s string) string {
+	n := 0
+	for i := range s {
+		if n == quotedMost {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
 // counted is a number of things in words: 1 lease, 2 leases.
 func counted(n int, one string) string {
 	if n == 1 {
