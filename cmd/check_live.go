@@ -30,10 +30,16 @@ func (k *checker) live(ctx context.Context) error {
 // passing checks the newest tick against three cadences, and who has the judge's lock.
 func (k *checker) passing(s *survey) {
 	place, j := k.comp.grantorDir(), s.doc.Judge
+	disk, full := k.comp.fullWords()
+	if full != "" {
+		k.problem(disk, madeRoom(disk), "%s", full)
+	}
 	switch {
 	case j.Passing == nil:
 		k.advice(place, "run check --live on the judge's machine, as its user", "%s", j.Text)
 	case *j.Passing:
+	case j.Lock == lockHeld && full != "":
+		k.problem(place, madeRoom(disk), "%s, for want of room", j.Text)
 	case j.Lock == lockHeld:
 		k.problem(place, "see what the process that has judge.lock waits for, or start it anew", "%s", j.Text)
 	default:

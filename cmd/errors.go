@@ -122,6 +122,9 @@ func (a *App) report(err error) int {
 		hint = coded.hint
 	}
 	if err != nil {
+		if hint == "" {
+			hint = remedyOf(err)
+		}
 		a.complain(err.Error(), hint)
 	}
 	return code

@@ -114,3 +114,17 @@ func TestAKilledProcedureSaysWhy(t *testing.T) {
 	judge.says("stopped: the judge was told a second time to stop")
 	judge.ends(0)
 }
+
+// Who has taken the access to an own medium away is told how to give it back.
+func TestOwnMediumThatCannotBeOpened(t *testing.T) {
+	nobody := people(t, "nobody")[0]
+	t.Parallel()
+	w := newWorld(t, anHour, map[string]string{"free": noting})
+	w.command = w.openly()
+	w.must(os.Chmod(w.dir, 0o755))
+	w.give(nobody, w.dir)
+	w.wanted(w.finish(w.user(nobody, as("carol", "propose", "build", "--async")...)), 0)
+	facts := w.path("holders/carol/facts.jsonl")
+	w.must(os.Chmod(facts, 0))
+	w.wanted(w.finish(w.user(nobody, as("carol", "propose", "build", "--async")...)), 6, "permission denied", "hint: ls -ld ", facts, "chmod u+rw")
+}

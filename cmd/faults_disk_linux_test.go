@@ -129,6 +129,29 @@ func TestFaultFullDisk(t *testing.T) {
 	w.once()
 }
 
+// Whoever meets a full disk is told which one it is, and what to do; and whether a renewal counts whose note could not
+// be kept.
+func TestFaultFullDiskIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newDisk(t)
+	judge := w.judge()
+	w.want(0, as("carol", "propose", "long"))
+	w.passes(1)
+	w.fillUp()
+	room := "hint: make room on the file system of " + w.path("holders/carol")
+	w.want(6, as("carol", "renew"), "renewed all the same: it is on the stream", `the notes of "carol" cannot be kept`, room)
+	if !strings.Contains(w.read("holders/carol/facts.jsonl"), "dao.lease/renewal") {
+		t.Error("it is not on the stream")
+	}
+	w.fillUp(w.path("grantor/ticks.jsonl"), w.path("holders/carol/ticks.jsonl"))
+	w.want(6, as("carol", "propose", "other"), "taking a reading: "+w.path("holders/carol/ticks.jsonl")+": the medium is full", "hint: make room on the file system of that file")
+	full := "the file system of " + w.path("grantor") + " is full: it has no free block"
+	judge.says(full)
+	w.until("no judge passes", func() bool { return strings.Contains(w.run("check", "--live").out, "for want of room") })
+	w.want(10, []string{"check", "--live"}, full, "make room on it")
+	judge.stop()
+}
+
 // What only reads works on a file system that is read-only, and what writes says why it does not.
 func TestFaultReadOnlyDisk(t *testing.T) {
 	t.Parallel()
@@ -143,7 +166,8 @@ func TestFaultReadOnlyDisk(t *testing.T) {
 	}
 	before := w.snapshot()
 	const only = "read-only file system"
-	w.want(6, as("carol", "renew"), only)
+	w.want(6, as("carol", "renew"), only, "hint: the file system of "+w.path("holders/carol")+" is mounted read-only")
+	w.want(1, as("dave", "propose", "long"), `the folder of holder "dave" cannot be made: `+only, "hint: the file system of "+w.path("holders")+" is mounted read-only")
 	w.want(6, []string{"grant", "more", "bob"}, only)
 	w.want(1, []string{"judge"}, only)
 	w.want(0, []string{"inspect"}, "carol")

@@ -93,7 +93,7 @@ func (k *keeper) renewed(r renewing) {
 	var gone *lease.NotHeld
 	switch {
 	case errors.As(r.err, &gone):
-		k.lose(gone.Error(), k.kill)
+		k.lose(k.s.comp.notHeldWords(gone), k.kill)
 	case r.bound > 0: // it was appended, whatever became of the notes
 		k.bound, k.renewAt, k.seen, k.aliveAt = max(k.bound, r.bound), r.clock+k.interval(), r.mark, never
 		if k.said != "" {

@@ -453,3 +453,13 @@ func TestTicksAreReadOnFromTheNotes(t *testing.T) {
 		t.Errorf("a tick of %d was appended by hand, and the reading is %d", now+5000, n.State.Now)
 	}
 }
+
+// Readings are told as spans.
+func TestPastBoundIsToldInSpans(t *testing.T) {
+	w := newFakeWorld(t)
+	c := w.composition(t, tinyConfig)
+	told := c.notHeldWords(&lease.NotHeld{Lease: "L", Why: lease.PastBound, Bound: 37_000, Reading: 38_250})
+	if told != "its bound passed 1s250ms ago (at reading 37s)" {
+		t.Error(told)
+	}
+}

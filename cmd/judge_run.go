@@ -145,7 +145,8 @@ func (s *sitting) appendTick(ctx context.Context) error {
 	now, _ := s.judge.Now()
 	reading, err := s.adapter.tick(ctx, now)
 	if s.still = err != nil; s.still {
-		s.teller.once("ticks", "no tick could be appended: %v", err)
+		_, full := s.comp.fullWords()
+		s.teller.once("ticks", "no tick could be appended: %v%s", err, briefWords("; ", full))
 		return err
 	}
 	s.teller.over("ticks", "ticks are appended again")

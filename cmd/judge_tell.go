@@ -158,7 +158,8 @@ func (t *teller) conditions(r *judge.Report) {
 		t.once("failed "+f.Medium, "%s: %s", f.Medium, f.Error)
 	}
 	if r.Abort != "" {
-		t.once("abort", "a pass was aborted: %s", r.Abort)
+		_, full := t.comp.fullWords()
+		t.once("abort", "a pass was aborted: %s%s", r.Abort, briefWords("; ", full))
 	}
 	if r.Outcome == judge.OK { // another has not looked everywhere
 		t.ended("truncated ", truncated, "is read to its end again")

@@ -69,11 +69,23 @@ func (c *Composition) writeNotes(name string, n *notes) error {
 	if err == nil {
 		err = c.app.exchangeFile(c.notes(name), append(text, '\n'), 0o600)
 	}
-	if unwritable(err) {
-		return fail(exitNotAppended, "", "the notes of %q cannot be kept: %w", name, err)
-	}
-	if err != nil {
-		return fail(exitFailure, "", "the notes of %q cannot be kept: %w", name, err)
+	switch lost := (&unkept{name, err}); {
+	case unwritable(err):
+		return fail(exitNotAppended, "", "%w", lost)
+	case err != nil:
+		return fail(exitFailure, "", "%w", lost)
 	}
 	return nil
 }
+
+// unkept is notes that could not be written: those of before stand.
+type unkept struct {
+	name string
+	err  error
+}
+
+// Error says whose notes, and why.
+func (u *unkept) Error() string { return fmt.Sprintf("the notes of %q cannot be kept: %v", u.name, u.err) }
+
+// Unwrap is why.
+func (u *unkept) Unwrap() error { return u.err }

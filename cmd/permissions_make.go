@@ -110,7 +110,7 @@ func (c *Composition) makeOwnHolder(name string) error {
 
 func (c *Composition) noHolderFolder(name string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
-		return fail(exitFailure, "", "%w", err)
+		return fail(exitFailure, remedyOf(&fs.PathError{Path: c.holderDir(name), Err: reasonOf(err)}), "the folder of holder %q cannot be made: %w", name, reasonOf(err))
 	}
 	hint := fmt.Sprintf("the grantor makes it: daolease -C %s holder add %s", shellQuote(c.Dir), shellQuote(name))
 	if user, uidErr := c.app.callerName(); uidErr == nil {

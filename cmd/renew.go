@@ -39,7 +39,9 @@ that of $DAOLEASE_LEASE, else the one that is held. Past its bound a lease is lo
 propose anew. Renew at a third of the duration; with --if-due it may be called as often as one likes.
 
 With --all every lease that is held is renewed, but those that a daolease hold keeps; -o json is then an array of what
-was renewed, with --if-due also of what was not due, and is empty where a hold keeps all of them.`,
+was renewed, with --if-due also of what was not due, and is empty where a hold keeps all of them. Where nothing is held
+the exit status is 3; with --if-due that is silent too, unless a lease was lost and none was obtained since: then each
+call says so.`,
 		Example: `  daolease renew
   daolease renew "$lease" -o json
   * * * * * daolease renew --all --if-due    # from cron`,
@@ -86,6 +88,9 @@ func runRenew(ctx context.Context, app *App, o *renewOptions, args []string) err
 	})
 	if len(views) > 0 {
 		s.vigil.look(ctx, s.facts.Path())
+	}
+	if lost := (*unkept)(nil); errors.As(err, &lost) && len(views) > 0 {
+		app.say("renewed all the same: it is on the stream, where the judge reads it; but the next command of %q does not know, and counts from the renewal before", s.name)
 	}
 	// What was renewed is printed also where something else failed.
 	if o.all && err == nil && len(views) == 0 {

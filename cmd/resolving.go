@@ -241,6 +241,14 @@ func (t *turn) notHeld(id string, err error) error {
 	return fail(exitNothingHeld, hint, "%w", err)
 }
 
+// notHeldWords is why a lease is not held, readings as spans.
+func (c *Composition) notHeldWords(why *lease.NotHeld) string {
+	if why.Why == lease.PastBound {
+		return fmt.Sprintf("its bound passed %s ago (at reading %s)", formatSpan(c.Config.span(why.Reading-why.Bound)), formatSpan(c.Config.span(why.Bound)))
+	}
+	return why.Error()
+}
+
 // subjectWords are the words that name a subject on a command line.
 func subjectWords(s lease.Subject) string {
 	if s.IsString() {
