@@ -53,8 +53,8 @@ func TestCheckOfANetworkMount(t *testing.T) {
 		"rw,actimeo=1": nil,
 		"rw,actimeo=3": {"advice: this nfs4 mount caches attributes for up to 3s, longer than the tolerance of 2s: what was appended in time may be seen later than that; set tolerance to 3s, or mount it with actimeo=2"},
 		"rw": {
-			"problem: this nfs4 mount caches attributes for up to 1m: with a duration of 30s on * a renewal, made every 10s, may be seen too late; mount it with actimeo=1 (or noac), or raise duration above 1m30s",
-			"advice: this nfs4 mount caches attributes for up to 1m, longer than the tolerance of 2s",
+			"problem: this nfs4 mount caches attributes for up to 1min: with a duration of 30s on * a renewal, made every 10s, may be seen too late; mount it with actimeo=1 (or noac), or raise duration above 1min30s",
+			"advice: this nfs4 mount caches attributes for up to 1min, longer than the tolerance of 2s",
 		},
 		"rw,actimeo=1,nolock": {"problem: locks are this machine's alone on this nfs4 mount (nolock)"},
 	} {

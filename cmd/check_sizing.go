@@ -27,6 +27,9 @@ func missed(duration, every time.Duration) int {
 	return max(0, int((duration-time.Millisecond)/every)-1)
 }
 
+// third is how often a lease of this duration is renewed, at most once in what a span can tell.
+func third(duration time.Duration) time.Duration { return max(duration/3, time.Millisecond) }
+
 // sizing says what the durations mean, and advises where they fit badly.
 func (k *checker) sizing() {
 	for i := range k.comp.Config.Subjects {
@@ -44,9 +47,12 @@ func (k *checker) sizing() {
 func (k *checker) sizeOf(r *SubjectRule) sizing {
 	c := k.comp.Config
 	span := func(d time.Duration) lease.Duration { return c.durationOf(c.baseUp(d)) }
-	past, every, survived := r.Duration+c.Tolerance, r.Duration/3, missedRenewals
+	past, every, survived := r.Duration+c.Tolerance, third(r.Duration), missedRenewals
 	if k.every > 0 {
-		every, survived = k.every, missed(r.Duration, k.every)
+		every = k.every
+	}
+	if k.every > 0 || every > r.Duration/3 {
+		survived = missed(r.Duration, every)
 	}
 	return sizing{
 		Match: r.Match, Duration: span(r.Duration), RenewEvery: span(every), Missed: survived,
@@ -70,7 +76,7 @@ func (k *checker) adviseOn(r *SubjectRule) {
 	case k.every > 0 && k.every >= r.Duration:
 		k.tooSeldom(r, place("duration"))
 	case k.every > 0 && 2*k.every >= r.Duration:
-		k.advice(place("duration"), fmt.Sprintf("raise it to %s, so that two renewals in a row may be missed, or renew every %s", formatSpan(3*k.every+time.Second), formatSpan(r.Duration/3)),
+		k.advice(place("duration"), fmt.Sprintf("raise it to %s, so that two renewals in a row may be missed, or renew every %s", formatSpan(3*k.every+time.Second), formatSpan(third(r.Duration))),
 			"%s: renewing every %s is not often enough for a lease of %s: it has to be less than half of it, or one missed renewal loses the lease", r.Match, formatSpan(k.every), formatSpan(r.Duration))
 	}
 	switch auto := r.Answer == "auto"; {
@@ -81,8 +87,8 @@ func (k *checker) adviseOn(r *SubjectRule) {
 		k.problem(place("duration"), fmt.Sprintf("raise it to %s or more, or lower cadence and tolerance", formatSpan(least)),
 			"%s: a proposal that asks for no duration is refused: %s is under twice the cadence and the tolerance, %s", r.Match, formatSpan(r.Duration), formatSpan(least))
 	case r.Duration < 3*c.Cadence:
-		k.advice(place("duration"), fmt.Sprintf("raise it to %s, or lower the cadence to %s", formatSpan(3*c.Cadence), formatSpan(r.Duration/3)),
-			"%s: with %s a holder renews every %s, more often than the judge passes (%s), which gains nothing", r.Match, formatSpan(r.Duration), formatSpan(r.Duration/3), formatSpan(c.Cadence))
+		k.advice(place("duration"), fmt.Sprintf("raise it to %s, or lower the cadence to %s", formatSpan(3*c.Cadence), formatSpan(third(r.Duration))),
+			"%s: with %s a holder renews every %s, more often than the judge passes (%s), which gains nothing", r.Match, formatSpan(r.Duration), formatSpan(third(r.Duration)), formatSpan(c.Cadence))
 	}
 	if r.Duration >= least && r.Duration < 2*c.Tolerance {
 		k.advice(place("duration"), fmt.Sprintf("raise it to %s, or lower the tolerance", formatSpan(2*c.Tolerance)),
@@ -97,7 +103,7 @@ func (k *checker) adviseOn(r *SubjectRule) {
 // tooSeldom says that a holder which renews so seldom loses every lease before its first renewal.
 func (k *checker) tooSeldom(r *SubjectRule, place string) {
 	remedy := fmt.Sprintf("renew every %s, a third of the duration, or raise that to %s, so that two renewals in a row may be missed",
-		formatSpan(r.Duration/3), formatSpan(3*k.every+time.Second))
+		formatSpan(third(r.Duration)), formatSpan(3*k.every+time.Second))
 	if k.every < r.Longest {
 		remedy += fmt.Sprintf("; or ask for more, up to %s, with --duration", formatSpan(r.Longest))
 	}

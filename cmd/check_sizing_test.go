@@ -28,11 +28,11 @@ func TestCheckSizesForAnInterval(t *testing.T) {
 	if r.Sizing[0].Missed != 0 || r.Sizing[1].Missed != 3 {
 		t.Errorf("%+v", r.Sizing)
 	}
-	contains(t, r.Sizing[1].Text, "renews every 1m and survives 3 missed renewals")
+	contains(t, r.Sizing[1].Text, "renews every 1min and survives 3 missed renewals")
 	if len(r.Findings) != 1 || r.Findings[0].Severity != isAdvice {
 		t.Fatalf("%+v", r.Findings)
 	}
-	contains(t, r.Findings[0].Meaning, "renewing every 1m is not often enough for a lease of 1m30s")
+	contains(t, r.Findings[0].Meaning, "renewing every 1min is not often enough for a lease of 1min30s")
 	w.must(t, exitUsage, "check --renew-every 0s")
 	w.must(t, exitUsage, "check --renew-every 5")
 
@@ -48,4 +48,12 @@ func TestCheckSizesForAnInterval(t *testing.T) {
 			contains(t, r.Findings[0].Remedy, "renew every 30s")
 		}
 	}
+}
+
+// A duration too short to be renewed in time is not said to be renewed without a pause.
+func TestSizingOfAMoment(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, "cadence: 1ms\ntolerance: 1ms\nsubjects: [{match: a, duration: 1ms, reclaim: none}]\n")
+	_, out, _ := w.run("check")
+	says(t, out, "with 1ms a holder renews every 1ms and survives 0 missed renewals")
 }

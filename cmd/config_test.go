@@ -168,7 +168,7 @@ func TestConfigRefusals(t *testing.T) {
 		{with("reclaim: {parallel: 1025}"), `1: reclaim.parallel: 1025 is not between`, ""},
 		{with("reclaim: none"), `1: reclaim: "none" where keys`, "parallel, retry, wait"},
 		{with("reclaim:\n  retry:\n    max: 500ms"), `3: reclaim.retry.max: 500ms is less than initial, 1s`, "at least initial"},
-		{with("reclaim: {retry: {initial: 2min}}"), `1: reclaim.retry.max: 1m is less than initial, 2m`, ""},
+		{with("reclaim: {retry: {initial: 2min}}"), `1: reclaim.retry.max: 1min is less than initial, 2min`, ""},
 		{"cadence: 1s\n", `1: subjects: there is none`, "at least one entry"},
 		{"", `1: subjects: there is none`, ""},
 		{"subjects: []\n", `1: subjects: there is none`, ""},

@@ -222,7 +222,7 @@ func (o *initOptions) config() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(nil, configTemplate, formatSpan(cadence), formatSpan(tolerance), strings.TrimSpace(string(subject)),
+	return configFor(formatSpan(cadence), formatSpan(tolerance), strings.TrimSpace(string(subject)),
 		formatSpan(duration), formatSpan(max(duration, 15*time.Minute)), reclaim), nil
 }
 
@@ -238,32 +238,6 @@ func reclaimWords(command string) (string, error) {
 	text, err := encodeJSON(words, "")
 	return strings.TrimSpace(string(text)), err
 }
-
-const configTemplate = `# A composition of daolease: who may hold what, and how it is taken back. See daolease.yaml(5).
-# Spans are whole numbers of ms, s, m (or min), h, d, and sums of them such as 1h30m.
-
-grantor: grantor          # the grantor's name; no holder may bear it
-attribution: path         # path: a folder's name says whose it is; owner: the user who owns it does
-cadence: %-16s # the most between two passes of the judge
-tolerance: %-14s # how long a renewal may be under way, and how far clocks may drift apart
-
-# The first entry that a subject matches decides.
-subjects:
-  # A subject, or a glob: a lone "*" is every subject; within a glob * is anything without a slash, ** anything.
-  - match: %s
-    # Granted when none is asked. A lease that is not renewed for so long lapses.
-    duration: %s
-    # The most that is granted.
-    longest: %s
-    # The most that a lease may last in all, however often it is renewed.
-    # max: 8h
-    # The procedure that takes a subject back, as its words, or none.
-    reclaim: %s
-    holders: ["*"]        # who may be granted
-    answer: auto          # auto: the judge answers proposals; never: you do, with daolease grant and refuse
-    slots: 1              # how many may hold a subject at a time
-    timeout: 30s          # how long it may run
-`
 
 const exampleHook = `#!/bin/sh
 # An example of a reclaim procedure. The judge runs it when a lease has ended, in the folder of the composition,

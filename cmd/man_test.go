@@ -56,7 +56,7 @@ func pages(t *testing.T) map[string][]byte {
 		if cmd == root {
 			// The pages of the formats, and of how to hold, are written by hand.
 			made[name+".1"] = append(bytes.TrimRight(made[name+".1"], "\n"),
-				", \\fBdaolease-concepts(7)\\fP, \\fBdaolease-files(7)\\fP, \\fBdaolease-holding(7)\\fP, \\fBdaolease-exit-codes(7)\\fP, \\fBdaolease-json(5)\\fP, \\fBdaolease-ledger(5)\\fP, \\fBdaolease-stream(5)\\fP, \\fBdaolease.yaml(5)\\fP\n"...)
+				", \\fBdaolease-concepts(7)\\fP, \\fBdaolease-files(7)\\fP, \\fBdaolease-config(7)\\fP, \\fBdaolease-holding(7)\\fP, \\fBdaolease-exit-codes(7)\\fP, \\fBdaolease-json(5)\\fP, \\fBdaolease-ledger(5)\\fP, \\fBdaolease-stream(5)\\fP, \\fBdaolease.yaml(5)\\fP\n"...)
 		}
 		for _, sub := range cmd.Commands() {
 			visit(sub)
@@ -79,7 +79,7 @@ func seeAlso() map[string][]string {
 		"why":     {"daolease-inspect(1)", "daolease-log(1)", "daolease-timeline(1)"},
 		"log":     {"daolease-inspect(1)", "daolease-why(1)", "daolease-json(5)", "daolease-stream(5)"},
 		"check":   {"daolease-judge(1)", "daolease.yaml(5)", "daolease-json(5)"},
-		"init":    {"daolease-check(1)", "daolease-judge(1)", "daolease-hold(1)", "daolease-files(7)", "daolease.yaml(5)"},
+		"init":    {"daolease-check(1)", "daolease-judge(1)", "daolease-hold(1)", "daolease-files(7)", "daolease-config(7)", "daolease.yaml(5)"},
 	}
 }
 

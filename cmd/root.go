@@ -146,7 +146,7 @@ func oneIsWanted(cmd *cobra.Command, _ []string) error {
 func newHelpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND | TOPIC]",
-		Short:   "Help about any command, and on concepts, files and exit-codes",
+		Short:   "Help about any command, and on concepts, files, config and exit-codes",
 		Example: "  daolease help propose\n  daolease help concepts",
 		GroupID: groupAnyone,
 		RunE: func(cmd *cobra.Command, args []string) error {

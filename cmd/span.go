@@ -23,10 +23,10 @@ type spanUnit struct {
 	size time.Duration
 }
 
-const spanWanted = "a span such as 500ms, 30s, 15min or 1h30m"
+const spanWanted = "a span such as 500ms, 30s, 15min or 1h30min"
 
 // parseSpan reads a span of time: whole numbers with the units ms, s, m or min, h, d, and sums of them such
-// as 1h30m. A bare number is refused, because nobody can tell what it counts.
+// as 1h30min. A bare number is refused, because nobody can tell what it counts.
 func parseSpan(text string) (time.Duration, error) {
 	rest := strings.TrimSpace(text)
 	if rest == "" {
@@ -85,7 +85,7 @@ func parseCount(digits string, most int64) (int64, error) {
 	return n, nil
 }
 
-// formatSpan writes a span as parseSpan reads it, in the fewest terms: 1h30m, 250ms, 2d. What is finer than
+// formatSpan writes a span as parseSpan reads it, in the fewest terms: 1h30min, 250ms, 2d. What is finer than
 // a millisecond is left out.
 func formatSpan(d time.Duration) string {
 	if d < 0 {
@@ -93,7 +93,7 @@ func formatSpan(d time.Duration) string {
 	}
 	var b strings.Builder
 	for _, u := range spanUnits() {
-		if n := d / u.size; n > 0 && u.name != "min" {
+		if n := d / u.size; n > 0 && u.name != "m" {
 			fmt.Fprintf(&b, "%d%s", n, u.name)
 			d -= n * u.size
 		}

@@ -34,7 +34,7 @@ func TestParseSpan(t *testing.T) {
 
 func TestFormatSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 250 * time.Millisecond: "250ms", 90 * time.Second: "1m30s", 90 * time.Minute: "1h30m", 48 * time.Hour: "2d",
+		0: "0s", 250 * time.Millisecond: "250ms", 90 * time.Second: "1min30s", 90 * time.Minute: "1h30min", 48 * time.Hour: "2d",
 		1500 * time.Millisecond: "1s500ms", time.Microsecond: "0s", -time.Second: "-1s",
 	} {
 		got := formatSpan(d)
@@ -61,7 +61,7 @@ func TestSpanFlag(t *testing.T) {
 	if flag.Given || flag.String() != "" {
 		t.Errorf("not given: %+v", flag)
 	}
-	if err := flags.Parse([]string{"--wait=90s"}); err != nil || !flag.Given || flag.Inf || flag.D != 90*time.Second || flag.String() != "1m30s" {
+	if err := flags.Parse([]string{"--wait=90s"}); err != nil || !flag.Given || flag.Inf || flag.D != 90*time.Second || flag.String() != "1min30s" {
 		t.Errorf("90s: %+v, %v", flag, err)
 	}
 	if err := flags.Parse([]string{"--wait=inf"}); err != nil || !flag.Inf || flag.D != math.MaxInt64 || flag.String() != "inf" {

@@ -62,7 +62,7 @@ func TestTimelineInATerminal(t *testing.T) {
 	}
 	w.Size = func() (int, int) { return 200, 24 }
 	out, _ := w.must(t, 0, "timeline")
-	contains(t, out, "readings 1s to 1m41s, 7 leases, from the judge's ledger, which goes back to its beginning")
+	contains(t, out, "readings 1s to 1min41s, 7 leases, from the judge's ledger, which goes back to its beginning")
 	out, _ = w.must(t, 0, "timeline --subject given --since 45s")
 	if strings.Contains(out, "carol") || !strings.Contains(out, "gina") || strings.Contains(out, "alice") {
 		t.Errorf("the last 45s of given:\n%s", out)

@@ -14,6 +14,7 @@ func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "concepts", Short: "What a lease, a judge, a reading and the other words mean", Long: conceptsText},
 		{Use: "files", Short: "What lies where in a composition, and who writes it", Long: filesText},
+		{Use: "config", Short: "The keys of daolease.yaml, and how to choose their numbers", Long: configText()},
 		{Use: "exit-codes", Short: "What each exit status means", Long: exitCodesText()},
 	}
 }

@@ -11,6 +11,7 @@ func TestHelpTopics(t *testing.T) {
 	for topic, parts := range map[string][]string{
 		"concepts":   {"lease  ", "judge  ", "reading  ", "bound  ", "token  ", "That there is none proves nothing"},
 		"files":      {"daolease.yaml  ", "grantor/ledger.jsonl", "holders/NAME/notes.json"},
+		"config":     {"drain_budget  ", "retention.ledger", "limit  ", "daolease check prints"},
 		"exit-codes": {"0     done", ">&-"},
 	} {
 		out, errs := w.must(t, 0, "help "+topic)
