@@ -85,7 +85,9 @@ type unkept struct {
 }
 
 // Error says whose notes, and why.
-func (u *unkept) Error() string { return fmt.Sprintf("the notes of %q cannot be kept: %v", u.name, u.err) }
+func (u *unkept) Error() string {
+	return fmt.Sprintf("the notes of %q cannot be kept: %v", u.name, u.err)
+}
 
 // Unwrap is why.
 func (u *unkept) Unwrap() error { return u.err }
