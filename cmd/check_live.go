@@ -54,8 +54,8 @@ func (k *checker) reclaims(s *survey) {
 			continue // or it was taken back by hand, which is still to be recorded
 		}
 		k.problem("lease "+row.Lease,
-			fmt.Sprintf("mend the procedure; or take %s back by hand and say so: daolease revoke %s --reclaimed --reason T", subjectText(row.Subject), shellQuote(row.Lease)),
-			"its reclaim (%s) of %s failed %s, the last with: %s", row.Reclaim.Cause, subjectText(row.Subject), times(row.Reclaim.Attempts), row.Reclaim.Error)
+			fmt.Sprintf("mend the procedure; or take %s back by hand and say so: daolease revoke %s --reclaimed --reason T", shortened(subjectText(row.Subject)), shellQuote(row.Lease)),
+			"its reclaim (%s) of %s failed %s, the last with: %s", row.Reclaim.Cause, row.Subject.Text(), times(row.Reclaim.Attempts), row.Reclaim.Error)
 	}
 }
 
@@ -76,7 +76,7 @@ func (k *checker) unanswered(ctx context.Context, s *survey) error {
 		if p.Answer != "auto" {
 			remedy = fmt.Sprintf("daolease grant --proposal %s %s, or daolease refuse %[1]s %[2]s", shellQuote(p.Proposal), shellQuote(p.Holder))
 		}
-		k.advice("proposal "+p.Proposal, remedy, "%s waits for an answer on %s", p.Holder, subjectText(p.Subject))
+		k.advice("proposal "+p.Proposal, remedy, "%s waits for an answer on %s", p.Holder, shortened(subjectText(p.Subject)))
 	}
 	return nil
 }

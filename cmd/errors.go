@@ -133,6 +133,7 @@ func (a *App) report(err error) int {
 // complain writes a line for people, and a remedy as a second one. A failing stderr is nobody's concern:
 // there is no place left to say it.
 func (a *App) complain(message, hint string) {
+	message = a.withoutLongWords(message)
 	if a.log != nil {
 		var attrs []slog.Attr
 		if hint != "" {
@@ -147,6 +148,25 @@ func (a *App) complain(message, hint string) {
 		text += "hint: " + oneLine(hint) + "\n"
 	}
 	_, _ = a.Err.Write([]byte(text))
+}
+
+// longWord is how long a word of the command line may be that a message quotes whole: a path, above all.
+const longWord = 256
+
+// withoutLongWords quotes by their beginning what the command line was given and nobody can read.
+func (a *App) withoutLongWords(message string) string {
+	if len(message) <= longWord {
+		return message
+	}
+	for _, word := range a.args {
+		if _, value, isFlag := strings.Cut(word, "="); isFlag && strings.HasPrefix(word, "-") {
+			word = value
+		}
+		if len(word) > longWord {
+			message = strings.ReplaceAll(message, word, shortened(word))
+		}
+	}
+	return message
 }
 
 // say writes a line for people to stderr, marked as this program's.

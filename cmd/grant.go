@@ -147,7 +147,7 @@ func (c *Composition) complete(o *grantOptions, t *judge.Terms) error {
 	}
 	rule, known := c.Config.rule(t.Subject)
 	if !known {
-		c.app.say("no entry of the configuration matches %s: its procedure will fail until one does", subjectText(t.Subject))
+		c.app.say("no entry of the configuration matches %s: its procedure will fail until one does", shortened(subjectText(t.Subject)))
 	}
 	if err := c.completeDuration(o, t, rule); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (c *Composition) completeDuration(o *grantOptions, t *judge.Terms, rule *Su
 			return err
 		}
 	case rule == nil && asked.IsZero():
-		return usagef("say how long with --duration", "no entry of the configuration matches %s, so it gives no duration", subjectText(t.Subject))
+		return usagef("say how long with --duration", "no entry of the configuration matches %s, so it gives no duration", shortened(subjectText(t.Subject)))
 	case rule != nil && asked.IsZero():
 		t.Duration = c.Config.durationOf(c.Config.baseUp(rule.Duration))
 	case rule != nil && c.longerThan(asked, c.Config.baseUp(rule.Longest)):

@@ -20,7 +20,7 @@ func (k *keeper) keep(argv []string) error {
 	k.loop()
 	k.after()
 	if k.lost != "" {
-		return fail(exitLeaseLost, "daolease why "+shellQuote(k.lease)+" says what the grantor makes of it", "lease %s on %s is lost: %s", k.lease, subjectText(k.view.Subject), k.lost)
+		return fail(exitLeaseLost, "daolease why "+shellQuote(k.lease)+" says what the grantor makes of it", "lease %s on %s is lost: %s", k.lease, shortened(subjectText(k.view.Subject)), k.lost)
 	}
 	if k.code != 0 {
 		return exitWith(k.code)

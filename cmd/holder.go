@@ -261,7 +261,7 @@ func (c *Composition) removeIdle(ctx context.Context, name string) error {
 	}
 	for _, row := range j.Rows() {
 		if row.Holder == name {
-			return fail(exitRefused, "revoke it first, or wait until it has lapsed", "holder %q has the live lease %s on %s", name, row.Lease, subjectText(row.Subject))
+			return fail(exitRefused, "revoke it first, or wait until it has lapsed", "holder %q has the live lease %s on %s", name, row.Lease, shortened(subjectText(row.Subject)))
 		}
 	}
 	if err := os.RemoveAll(c.holderDir(name)); err != nil {

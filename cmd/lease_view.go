@@ -99,7 +99,7 @@ func (a *App) showLease(o *outputFlag, v leaseView) error {
 		if v.Lease == nil {
 			what = "proposal"
 		}
-		a.say("%s %s on %s was not printed", what, v.id(), subjectText(v.Subject))
+		a.say("%s %s on %s was not printed", what, v.id(), shortened(subjectText(v.Subject)))
 	}
 	return err
 }

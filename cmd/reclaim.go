@@ -122,7 +122,7 @@ func (p *procedures) start(t judge.Task) (judge.Progress, error) {
 	rule, found := p.config.rule(t.Subject)
 	switch {
 	case !found && !t.ByHand:
-		return judge.Failed, fmt.Errorf("no entry of subjects in %s matches %q", configFile(p.comp.Dir), t.Subject.Text())
+		return judge.Failed, fmt.Errorf("no entry of subjects in %s matches %q", configFile(p.comp.Dir), shortened(t.Subject.Text()))
 	case (t.ByHand || len(rule.Command) == 0) && !p.ranBefore(t):
 		return judge.Done, nil
 	}
@@ -203,7 +203,7 @@ func (p *procedures) claim(ctx context.Context, t judge.Task, id hooks.Identity)
 
 func (p *procedures) escaped(t judge.Task, pids []int) {
 	if len(pids) > 0 {
-		p.say("lease %s: processes %v left the group of its procedure; they bar nothing, and may still act on %q", t.Lease, pids, t.Subject.Text())
+		p.say("lease %s: processes %v left the group of its procedure; they bar nothing, and may still act on %q", t.Lease, pids, shortened(t.Subject.Text()))
 	}
 }
 

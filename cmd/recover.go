@@ -238,7 +238,7 @@ func (p *procedures) all(ctx context.Context, tasks []judge.Task) []error {
 			}()
 			rule, found := p.config.rule(t.Subject)
 			if !found {
-				errs[i] = fmt.Errorf("no entry of subjects in %s matches %q", configFile(p.comp.Dir), t.Subject.Text())
+				errs[i] = fmt.Errorf("no entry of subjects in %s matches %q", configFile(p.comp.Dir), shortened(t.Subject.Text()))
 				return
 			}
 			errs[i] = p.run(ctx, t, rule)
@@ -253,7 +253,7 @@ func (a *App) sayRecovered(o *recoverOptions, t *teller, done *judge.Restored) e
 	granted := []leaseView{}
 	for _, f := range done.Granted {
 		granted = append(granted, viewOfFact(f))
-		t.say("granted %s on %q to %s for %v, token %d", f.Lease, f.Subject.Text(), f.Holder, f.Duration, f.Token)
+		t.say("granted %s on %q to %s for %v, token %d", f.Lease, shortened(f.Subject.Text()), f.Holder, f.Duration, f.Token)
 	}
 	for _, e := range done.Recorded {
 		t.say("took back and recorded %s", e.Lease)

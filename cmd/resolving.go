@@ -81,7 +81,7 @@ func (t *turn) resolve(ctx context.Context, w wanted, usable ...func(*lease.Held
 	what := fmt.Sprintf("holder %q holds nothing", t.name)
 	if !w.subject.IsZero() {
 		match = func(held *lease.Held) bool { return held.Subject.Text() == w.subject.Text() }
-		what = fmt.Sprintf("holder %q holds nothing on %s", t.name, subjectText(w.subject))
+		what = fmt.Sprintf("holder %q holds nothing on %s", t.name, shortened(subjectText(w.subject)))
 	}
 	ids := t.among(match, usable)
 	switch len(ids) {

@@ -120,7 +120,7 @@ func (c *Composition) notLive(ctx context.Context, rows []judge.Row, word string
 	var live []string
 	for _, row := range rows {
 		if subjects[row.Subject.Text()] {
-			live = append(live, fmt.Sprintf("%s on %s, held by %s", row.Lease, subjectText(row.Subject), row.Holder))
+			live = append(live, fmt.Sprintf("%s on %s, held by %s", row.Lease, shortened(subjectText(row.Subject)), row.Holder))
 		}
 	}
 	hint := "daolease inspect shows what is live"

@@ -84,3 +84,16 @@ func TestNoCommandSpeaksOfArgs(t *testing.T) {
 	root := newRootCmd(newFakeWorld(t).App)
 	visit(root, root)
 }
+
+// A word of the command line that is too long to be read is quoted by its beginning, whatever is wrong with it.
+func TestLongWordsAreNotQuotedWhole(t *testing.T) {
+	w := newFakeWorld(t)
+	w.composition(t, tinyConfig)
+	long := strings.Repeat("x", 5000)
+	for _, line := range []string{"why " + long, "refuse " + long, long, "--as " + long + " propose b", "propose b --duration=" + long, "propose " + long, "revoke " + long + " --reason r"} {
+		code, _, errs := w.run(strings.Fields(line)...)
+		if code == 0 || len(errs) > 1000 || strings.Contains(errs, strings.Repeat("x", quotedMost+1)) {
+			t.Errorf("%.20s: exit %d, and it says %d bytes: %.300s", line, code, len(errs), errs)
+		}
+	}
+}
