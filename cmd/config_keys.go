@@ -34,7 +34,7 @@ func topKeys() []keyText {
 // entryKeys are the keys of an entry of subjects.
 func entryKeys() []keyText {
 	return []keyText{
-		{"match", "", "a subject, or a glob: a lone \"*\" is every subject, else * anything without a slash, ** anything"},
+		{"match", "", "a subject, or a glob: ** is anything, * anything without a slash; a lone *: all"},
 		{"duration", "30s", "granted when none is asked; a lease that is not renewed for so long lapses"},
 		{"longest", "duration", "the most that is granted, whatever is asked"},
 		{"max", "none", "the most that a lease may last in all, however often it is renewed"},

@@ -54,12 +54,13 @@ func (r *round) obtain(ctx context.Context) (leaseView, *quest, error) {
 	}
 	over, cancel := r.wait.within(ctx, time.Duration(len(r.sides)+1)*answerWithin)
 	defer cancel()
-	for first := true; ; first = false {
+	for began, said := time.Now(), false; ; {
 		view, a, err := r.each(over)
 		if err == nil || over.Err() != nil || !r.wait.Given || !r.retriable() {
 			return view, a, orSignal(ctx, err)
 		}
-		if first {
+		if !said && !r.sides[0].app.quiet(began) {
+			said = true
 			r.sides[0].app.say("waiting%s: the last of %d grantors says: %v", briefWords(" for at most ", r.wait.bound()), len(r.sides), err)
 		}
 		if again := r.freed(over); again != nil {

@@ -94,18 +94,29 @@ func (c *Composition) hasReleased(ctx context.Context, holder, id string) bool {
 	return released && err == nil
 }
 
-// sayWaiting says once whom or what is waited for.
+// quietWait is how long a wait passes without a word where nobody sits at a terminal: what a job prints that cron has
+// started is mailed, and jobs that wait for one another now and then are why they take leases.
+const quietWait = 5 * time.Second
+
+// sayWaiting says once whom or what is waited for: at a terminal at once, elsewhere when the wait is a long one.
 func (a *quest) sayWaiting(ctx context.Context, p *lease.Proposed) {
-	if a.inWay == "" {
-		a.inWay = a.refusal(ctx, p)
-		a.app.say("waiting%s: %s", briefWords(" for at most ", a.wait.bound()), a.inWay)
+	if a.inWay != "" || a.app.quiet(a.began) {
+		return
 	}
+	a.inWay = a.refusal(ctx, p)
+	a.app.say("waiting%s: %s", briefWords(" for at most ", a.wait.bound()), a.inWay)
 }
+
+// quiet says that a wait which began then is not to be spoken of yet.
+func (a *App) quiet(began time.Time) bool { return !a.ErrIsTerminal && time.Since(began) < quietWait }
 
 // gaveUp is the error of a wait for a free slot that has ended, with what was in the way at its end.
 func (a *quest) gaveUp(ctx context.Context, cause error, p *lease.Proposed) error {
-	if errors.Is(cause, errWaited) {
+	switch {
+	case errors.Is(cause, errWaited):
 		a.inWay = a.refusal(ctx, p)
+	case a.inWay == "":
+		a.inWay = refusalText(p, a.name)
 	}
 	return ended(cause, a.wayHint(p), "gave up after %s: %s", formatSpan(a.wait.D), a.inWay)
 }
