@@ -38,8 +38,8 @@ func newProposeCmd(app *App) *cobra.Command {
 		Short:   "Ask for a lease on a subject",
 		Long: `propose asks the grantor for a lease and prints its id. It waits at most 10 s for the answer, and withdraws
 the proposal when none comes. A subject that is held by another is refused at once, naming the holder; with
---wait it says once for whom or what it waits, and proposes again when that lease lapses. Renew the lease with
-daolease renew, at a third of its duration.
+--wait it proposes again when that lease lapses, and says once for whom or what it waits: at a terminal at once,
+elsewhere when the wait is a long one. Renew the lease with daolease renew, at a third of its duration.
 
 With --or other grantors are asked, in their order, when one cannot be reached, does not answer or refuses; what is
 left of --wait is shared among those still to be asked. The lease is then a fresh one of whoever grants it, and is
