@@ -41,6 +41,8 @@ func completions(app *App, root *cobra.Command) {
 		// The errors are those of a flag that the command does not have.
 		_ = cmd.RegisterFlagCompletionFunc("subject", subjects)
 		_ = cmd.RegisterFlagCompletionFunc("holder", holders)
+		_ = cmd.RegisterFlagCompletionFunc("lease", leases)
+		_ = cmd.RegisterFlagCompletionFunc("author", app.completing(authorsThere))
 		_ = cmd.RegisterFlagCompletionFunc("proposal", app.completing(proposalsThere))
 		_ = cmd.RegisterFlagCompletionFunc("medium", app.completing(mediaThere))
 	}
@@ -154,6 +156,11 @@ func holdersThere(_ context.Context, c *Composition) (list []candidate) {
 		list = append(list, candidate{name, "a holder"})
 	}
 	return list
+}
+
+// authorsThere are those whose facts the media may have.
+func authorsThere(ctx context.Context, c *Composition) []candidate {
+	return append(holdersThere(ctx, c), candidate{c.Config.Grantor, "the grantor"})
 }
 
 // proposalsThere are the proposals that the media show no answer to.

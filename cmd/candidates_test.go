@@ -41,7 +41,7 @@ func TestCompletionOffersWhatThereIs(t *testing.T) {
 	}
 	always := map[string]string{
 		"refuse ": "P1", "refuse P1 ": "alice bob", "holder remove ": "alice bob", "inspect --holder ": "alice bob", "--as a": "alice",
-		"log --medium b": "bob bob/ticks", "log ": "", "renew L1 ": "",
+		"log --medium b": "bob bob/ticks", "log --author ": "alice bob grantor", "log --lease L1": "L1", "log ": "", "renew L1 ": "",
 	}
 	check(always)
 	check(map[string]string{"renew ": "L1 L2 M3 N4 O5", "inspect ": "L1 L2 M3 N4 O5 build other live one", "propose ": "build other live one printer"})
