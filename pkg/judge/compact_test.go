@@ -24,6 +24,19 @@ func (o *onRewrite) around(name string, m stream.Medium) stream.Medium {
 	return m
 }
 
+// wantGoesOn has fifty passes follow, each of which leaves a ledger that can be replayed, and another judge.
+func (w *world) wantGoesOn(at int64) {
+	w.t.Helper()
+	for end := at + 50; at < end; at++ {
+		w.renew("a", "L")
+		w.okAt(at)
+		(&schedule{world: w}).wantReplayed()
+	}
+	w.start()
+	w.wantBegan(judge.Threaded)
+	w.wantLive("L")
+}
+
 // small is a world whose ledger is compacted again and again.
 func small(t *testing.T) *world {
 	w := newWorld(t, "a")
@@ -88,14 +101,7 @@ func TestCompactionThatFails(t *testing.T) {
 				w.okAt(at)
 			}
 			failing.before = func() {}
-			for end := at + 50; at < end; at++ {
-				w.renew("a", "L")
-				w.okAt(at)
-				(&schedule{world: w}).wantReplayed()
-			}
-			w.start()
-			w.wantBegan(judge.Threaded)
-			w.wantLive("L")
+			w.wantGoesOn(at)
 		})
 	}
 }
@@ -126,14 +132,7 @@ func TestCompactionThatIsNotAnsweredAgain(t *testing.T) {
 			if rewritten < 5 {
 				t.Fatalf("rewritten %d times", rewritten)
 			}
-			for end := at + 50; at < end; at++ {
-				w.renew("a", "L")
-				w.okAt(at)
-				(&schedule{world: w}).wantReplayed()
-			}
-			w.start()
-			w.wantBegan(judge.Threaded)
-			w.wantLive("L")
+			w.wantGoesOn(at)
 		})
 	}
 }
