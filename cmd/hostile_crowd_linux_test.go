@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,7 +42,10 @@ func TestHostileCrowd(t *testing.T) {
 	}
 	s.named("no holder's folder", 2)
 	s.unmoved()
-	if lines := len(s.since()); lines > 30 {
+	said := slices.DeleteFunc(s.since(), func(line string) bool {
+		return strings.Contains(line, "nobody watched for") // as often as the machine stalls, whoever crowds it
+	})
+	if lines := len(said); lines > 30 {
 		s.Errorf("%d lines were said: %s", lines, s.judge.said)
 	}
 }

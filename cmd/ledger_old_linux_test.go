@@ -12,8 +12,12 @@ func TestJudgeOnAnOldLedgerSparesTheNextHolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, quick+"subjects: [{match: \"*\", duration: 1s, longest: 1h, reclaim: [hooks/free]}]\n", map[string]string{"free": noting})
 	judge := w.judge()
-	first := w.want(0, as("alice", "propose", "x"))
+	// So long that the ledger is read while the lease is live, however slow the machine is.
+	first := w.want(0, as("alice", "propose", "x", "--duration", "8s"))
 	judge.stop()
+	if w.lapsed(first) {
+		t.Fatal("it has lapsed before the ledger that was to be put back had it")
+	}
 	old := w.read("grantor/ledger.jsonl")
 	judge = w.judge()
 	w.until("alice is silent", func() bool { return w.lapsed(first) })
