@@ -55,7 +55,7 @@ func (k *checker) reclaims(s *survey) {
 		}
 		k.problem("lease "+row.Lease,
 			fmt.Sprintf("mend the procedure; or take %s back by hand and say so: daolease revoke %s --reclaimed --reason T", shortened(subjectText(row.Subject)), shellQuote(row.Lease)),
-			"its reclaim (%s) of %s failed %s, the last with: %s", row.Reclaim.Cause, row.Subject.Text(), times(row.Reclaim.Attempts), row.Reclaim.Error)
+			"its reclaim (%s) of %s failed %s, the last with: %s", row.Reclaim.Cause, subjectText(row.Subject), times(row.Reclaim.Attempts), row.Reclaim.Error)
 	}
 }
 

@@ -50,7 +50,8 @@ FILE holds the highest token in decimal digits and a newline, and nothing else. 
 crash at any point leaves the old or the new, and never admits an older token. Where FILE is missing this is the
 first use, which is said. Anything else in it, an empty file included, admits nobody: write the highest token that
 is known to have been honoured into it, after looking at the resource. A link is followed, and the lock lies beside
-what it names; a device, a FIFO or a folder is refused. Neither file may be removed while the resource is in use. fence needs no composition, and asks nobody: it may run where daolease knows no other file.
+what it names; a device, a FIFO or a folder is refused. Neither file may be removed while the resource is in use.
+fence needs no composition, and asks nobody: it may run where daolease knows no other file.
 
 Without CMD a stale token exits 3, and a lock not had in time 5. With CMD these are 122 and 124, and every other
 code is CMD's own, or that of a failure of fence: 1 and 2 as ever, 126 for a CMD that cannot be executed, 127 for

@@ -20,7 +20,7 @@ func (a *quest) refusal(ctx context.Context, p *lease.Proposed) string {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookingMost)
 		defer cancel()
 		if ended := a.comp.endedInTheWay(ctx, p); ended != "" {
-			return fmt.Sprintf("busy: lease %s on %s is not taken back yet: %s", p.By, shortened(p.Subject.Text()), ended)
+			return fmt.Sprintf("busy: lease %s on %s is not taken back yet: %s", p.By, shortened(subjectText(p.Subject)), ended)
 		}
 	}
 	return refusalText(p, a.name)

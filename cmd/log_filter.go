@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,9 @@ func (o *logOptions) whole(ctx context.Context, c *Composition) error {
 	granted, named := map[string]bool{}, map[string]bool{}
 	r, err := newHistoryReader(c, func(_ *historyMedium, l historyLine) error {
 		for _, id := range []string{l.fact.Lease, l.fact.Proposal, l.named} {
+			if id == o.lease {
+				return errWhole
+			}
 			if !strings.HasPrefix(id, o.lease) {
 				continue
 			}
@@ -32,15 +36,15 @@ func (o *logOptions) whole(ctx context.Context, c *Composition) error {
 	if err != nil {
 		return err
 	}
-	if err := r.round(ctx); err != nil || named[o.lease] {
-		return err
+	if err := r.round(ctx); err != nil {
+		return alreadyWhole(err)
 	}
 	if len(granted) == 0 { // then it may be a proposal's, or that of a lease whose grant is not retained
 		if err := r.addHolders(func(string) bool { return true }); err != nil {
 			return err
 		}
-		if err := r.round(ctx); err != nil || named[o.lease] {
-			return err
+		if err := r.round(ctx); err != nil {
+			return alreadyWhole(err)
 		}
 		granted = named
 	}
@@ -53,6 +57,16 @@ func (o *logOptions) whole(ctx context.Context, c *Composition) error {
 	default:
 		return severalBegin(o.lease, ids)
 	}
+}
+
+// errWhole ends the search: the id is whole as it was given.
+var errWhole = errors.New("the id is whole")
+
+func alreadyWhole(err error) error {
+	if errors.Is(err, errWhole) {
+		return nil
+	}
+	return err
 }
 
 // severalBegin is that a word is the beginning of more than one id.
