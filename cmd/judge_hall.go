@@ -30,6 +30,7 @@ type hall struct {
 	watched map[string]bool
 	junk    map[string]string
 	crowd   crowd
+	told    *told // nil: whoever wants to know is to ask each file
 
 	mu      sync.Mutex
 	stale   bool                // holders/ has changed since it was last listed
@@ -61,12 +62,22 @@ func newHall(c *Composition, cfg *judge.Config, t *teller, o *judgeOptions) *hal
 			t.say("polling, which costs latency and nothing else: %s", reason)
 		}
 	}, options...)
+	if o.loops() && !o.poll {
+		h.told = newTold(set, c.holderDir, "facts.jsonl")
+	}
 	h.watcher.Add(c.holdersDir())
 	h.watcher.Add(c.grantorDir())
 	for _, name := range set.Names() {
 		h.watch(name)
 	}
 	return h
+}
+
+// ask has the system asked, before this judge reads all media, in which something has happened.
+func (h *hall) ask(j *judge.Judge) {
+	if h.told != nil {
+		h.set.AskFirst(func() { h.told.gather(j) })
+	}
 }
 
 func (h *hall) watch(name string) {
@@ -191,6 +202,7 @@ func (h *hall) enlist(j *judge.Judge) {
 	for _, name := range j.Attached() {
 		if !there[name] && !j.Holds(name) {
 			j.Detach(name)
+			h.told.forget(name)
 			h.watcher.Remove(h.comp.holderDir(name))
 			delete(h.watched, name)
 			delete(h.crowd.unwatched, name)
@@ -234,4 +246,7 @@ func (h *hall) sayJunk(junk []junkEntry) {
 // maxJunkSaid bounds what is remembered of what was said.
 const maxJunkSaid = 1000
 
-func (h *hall) close() { _ = h.watcher.Close() }
+func (h *hall) close() {
+	h.told.end()
+	_ = h.watcher.Close()
+}

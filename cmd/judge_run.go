@@ -113,6 +113,7 @@ func (s *sitting) begin(ctx context.Context, o *judgeOptions) error {
 	if s.judge, err = judge.New(ctx, cfg); err != nil {
 		return ledgerError(err)
 	}
+	s.hall.ask(s.judge)
 	if err := s.markIncarnation(o.told != nil); err != nil {
 		return err
 	}

@@ -69,6 +69,13 @@ func (f *File) Idle(from Cursor) (State, bool) {
 	return 0, false
 }
 
+// Settled says that this very cursor was answered last, so that Idle can tell whether the file is as it was then.
+func (f *File) Settled(from Cursor) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.idle.text != "" && f.idle.text == from
+}
+
 // stillIdle is Idle, unless that has already said that the file has changed.
 func (f *File) stillIdle(from Cursor) (State, bool) {
 	f.mu.Lock()

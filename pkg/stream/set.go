@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"maps"
 	"slices"
 	"sync"
 )
@@ -10,9 +11,10 @@ import (
 type Set struct {
 	mu      sync.Mutex
 	members map[string]*member
-	polled  map[string]struct{} // the members that do not notify by themselves
+	polled  map[string]struct{} // the members that neither notify by themselves nor are told of
 	fresh   map[string]struct{}
 	wake    func()
+	first   func() // see AskFirst
 }
 
 type member struct {
@@ -49,6 +51,35 @@ func (s *Set) Remove(name string) {
 	delete(s.members, name)
 	delete(s.polled, name)
 	delete(s.fresh, name)
+}
+
+// AskFirst has fn called whenever all media are to be named, before they are: it touches those of which it knows that
+// they have something new. It is called from the goroutine that calls Fresh.
+func (s *Set) AskFirst(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.first = fn
+}
+
+// Told says whether somebody touches a medium whenever something has come. While that is so, Fresh does not name it
+// without a reason. A name that is not in the set is nothing.
+func (s *Set) Told(name string, told bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch m := s.members[name]; {
+	case m == nil || m.notifies:
+	case told:
+		delete(s.polled, name)
+	default:
+		s.polled[name] = struct{}{}
+	}
+}
+
+// Polled are the names, in no order, of the media that neither notify by themselves nor are told of.
+func (s *Set) Polled() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.polled))
 }
 
 // Touch hints that a medium may have something new. A name that is not in the set is no hint.
@@ -88,8 +119,14 @@ func (s *Set) Names() []string {
 }
 
 // Fresh takes the hints: the names, sorted, of the media that may have something new since it was last
-// asked. With all it names besides every medium that does not notify by itself.
+// asked. With all it names besides every medium that neither notifies by itself nor is told of.
 func (s *Set) Fresh(all bool) []string {
+	s.mu.Lock()
+	first := s.first
+	s.mu.Unlock()
+	if all && first != nil {
+		first()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names := make([]string, 0, len(s.fresh))

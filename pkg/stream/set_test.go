@@ -59,6 +59,35 @@ func TestSetFreshTakesHints(t *testing.T) {
 	wantNames(t, s.Fresh(false))
 }
 
+// A medium of which somebody tells is named when it was touched, and no more often. Before all are named he is asked.
+func TestSetTold(t *testing.T) {
+	s := stream.NewSet(nil)
+	for _, name := range []string{"a", "b"} {
+		s.Add(name, bare{stream.NewMemory(name)})
+	}
+	s.Add("memory", stream.NewMemory("m"))
+	s.Fresh(true)
+	s.Told("a", true)
+	s.Told("nobody", true)
+	s.Told("memory", false)
+	wantNames(t, s.Fresh(true), "b")
+	wantNames(t, s.Polled(), "b")
+	s.Touch("a")
+	if wantNames(t, s.Fresh(false), "a"); s.Quiet("a") {
+		t.Fatal("told of is quiet: nobody would read it before its silence is concluded")
+	}
+	asked := 0
+	s.AskFirst(func() { asked++; s.Touch("a") })
+	wantNames(t, s.Fresh(false))
+	wantNames(t, s.Fresh(true), "a", "b")
+	if asked != 1 {
+		t.Fatalf("asked %d times", asked)
+	}
+	s.AskFirst(nil)
+	s.Told("a", false)
+	wantNames(t, s.Fresh(true), "a", "b")
+}
+
 func TestSetQuiet(t *testing.T) {
 	s := stream.NewSet(nil)
 	m := stream.NewMemory("m")

@@ -161,55 +161,81 @@ func (w *Watcher) start(s eventSource) {
 }
 
 // drain takes every event and error, whatever whoever is hinted does, since a source that is not drained stalls.
-// What comes first is taken at once. Then the watcher rests, while the system gathers what follows and merges what
-// repeats itself: to be woken for each event would cost more than all that is read.
+// What comes after a silence is taken at once. What comes soon after that waits, while the system gathers what
+// follows and merges what repeats itself: to be woken for each event would cost more than all that is read.
 func (w *Watcher) drain(s eventSource) {
 	rest := time.NewTimer(0)
 	defer rest.Stop()
+	var rested time.Time
 	for {
-		minded, open := w.take(s)
+		ev, lost, open := await(s)
 		if !open {
 			return
 		}
-		rest.Reset(w.restAfter(minded))
-		select {
-		case <-rest.C:
-		case <-w.stop:
+		if early := time.Until(rested); early > 0 {
+			rest.Reset(early)
+			select {
+			case <-rest.C:
+			case <-w.stop:
+			}
 		}
+		minded := w.took(ev, lost)
+		open = w.takeRest(s, &minded)
+		if !open {
+			return
+		}
+		rested = time.Now().Add(w.restAfter(minded))
 	}
 }
 
-// take waits for an event or an error, and takes what the source has to hand over with it. It says whether any of
-// that is minded, and whether the source is still open.
-func (w *Watcher) take(s eventSource) (minded, open bool) {
+// await waits for an event, or for an error: an overflow, with which any event may have been lost.
+func await(s eventSource) (ev fsnotify.Event, lost, open bool) {
 	select {
-	case ev, ok := <-s.events():
-		minded, open = w.saw(ev, ok), ok
-	case _, ok := <-s.errors():
-		minded, open = w.sawAll(ok), ok // an overflow: any event may have been lost
+	case ev, open = <-s.events():
+		return ev, false, open
+	case _, open = <-s.errors():
+		return ev, true, open
 	}
-	for idle := 0; open && idle < 4; {
+}
+
+// took marks what one event, or error, is about, and says whether any of that is minded.
+func (w *Watcher) took(ev fsnotify.Event, lost bool) (minded bool) {
+	if lost {
+		return w.sawAll()
+	}
+	return w.saw(ev)
+}
+
+// takeRest takes what the source has to hand over besides, and says whether it is still open.
+func (w *Watcher) takeRest(s eventSource, minded *bool) (open bool) {
+	for idle := 0; idle < 4; {
 		select {
 		case ev, ok := <-s.events():
-			minded, open, idle = w.saw(ev, ok) || minded, ok, 0
+			if !ok {
+				return false
+			}
+			*minded, idle = w.saw(ev) || *minded, 0
 		case _, ok := <-s.errors():
-			minded, open, idle = w.sawAll(ok) || minded, ok, 0
+			if !ok {
+				return false
+			}
+			*minded, idle = w.sawAll() || *minded, 0
 		default:
 			idle++
 			runtime.Gosched() // the source is at work on the next one
 		}
 	}
-	return minded, open
+	return true
 }
 
 // watcherRest is how long a watcher rests after a batch of events, if it is not told otherwise.
 const watcherRest = 40 * time.Millisecond
 
-// Rest sets how long the watcher rests after a batch of events. What follows one within that time is hinted after
-// it; what comes after a longer silence is hinted at once.
+// Rest sets how long after a batch of events the next one is taken at the earliest. What comes after a longer silence
+// is hinted at once.
 func (w *Watcher) Rest(d time.Duration) { w.rest.Store(int64(d)) }
 
-// restAfter is the rest after a batch: a short one where nothing was minded, since what is may follow at once.
+// restAfter is that time: a short one where nothing was minded, since what is may follow at once.
 func (w *Watcher) restAfter(minded bool) time.Duration {
 	rest := time.Duration(w.rest.Load())
 	if !minded {
@@ -242,11 +268,8 @@ func (w *Watcher) tell() {
 }
 
 // saw marks the folder in which, and the one to which, something happened, and says whether there is one. A chmod
-// counts: it may begin or end that a medium cannot be read. The zero event of a closed source marks nothing.
-func (w *Watcher) saw(ev fsnotify.Event, open bool) (minded bool) {
-	if !open {
-		return false
-	}
+// counts: it may begin or end that a medium cannot be read.
+func (w *Watcher) saw(ev fsnotify.Event) (minded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.byPath[ev.Name] {
@@ -272,10 +295,7 @@ func mindsMedia(_, name string) bool {
 }
 
 // sawAll marks every folder.
-func (w *Watcher) sawAll(open bool) (minded bool) {
-	if !open {
-		return false
-	}
+func (w *Watcher) sawAll() (minded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.folders {
