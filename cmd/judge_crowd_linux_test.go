@@ -1,11 +1,6 @@
 package cmd_test
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -13,18 +8,7 @@ import (
 // watches says that a process watches a folder with inotify.
 func (p *process) watches(name string) bool {
 	p.w.Helper()
-	fi, err := os.Stat(p.w.path(name))
-	p.w.must(err)
-	want := fmt.Sprintf(" ino:%x ", fi.Sys().(*syscall.Stat_t).Ino)
-	infos, err := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", p.cmd.Process.Pid))
-	p.w.must(err)
-	for _, info := range infos {
-		text, err := os.ReadFile(info)
-		if err == nil && strings.Contains(string(text), "inotify wd:") && strings.Contains(string(text), want) {
-			return true
-		}
-	}
-	return false
+	return p.watchesOf(name) > 0
 }
 
 // TestJudgeLeavesACrowdUnwatched has holders renew so often that to be woken for each would cost more than to look at
