@@ -164,27 +164,23 @@ func (w *Watcher) start(s eventSource) {
 // What comes after a silence is taken at once. What comes soon after that waits, while the system gathers what
 // follows and merges what repeats itself: to be woken for each event would cost more than all that is read.
 func (w *Watcher) drain(s eventSource) {
-	rest := time.NewTimer(0)
-	defer rest.Stop()
-	var rested time.Time
+	rested := time.NewTimer(0)
+	defer rested.Stop()
 	for {
 		ev, lost, open := await(s)
 		if !open {
 			return
 		}
-		if early := time.Until(rested); early > 0 {
-			rest.Reset(early)
-			select {
-			case <-rest.C:
-			case <-w.stop:
-			}
+		select {
+		case <-rested.C: // nothing is woken by it before something has come
+		case <-w.stop:
 		}
 		minded := w.took(ev, lost)
 		open = w.takeRest(s, &minded)
 		if !open {
 			return
 		}
-		rested = time.Now().Add(w.restAfter(minded))
+		rested.Reset(w.restAfter(minded))
 	}
 }
 
